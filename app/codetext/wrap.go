@@ -9,6 +9,16 @@ import (
 // maxCluster is the largest size in bytes of one character with its combining marks. A longer one, which only an attacker writes, is divided.
 const maxCluster = 64
 
+// Part is a text with a title, safe to show and whole.
+type Part struct {
+	Title string // a noun of Rollcall's own; empty: the text needs none
+	Text  string
+	// Diff reports that the text is a change: its lines begin with "+", "-" or a space.
+	Diff bool
+	// Markdown reports that the text is Markdown.
+	Markdown bool
+}
+
 // Wrap divides a line into rows, after a space, or else a slash, where one is in the second half of a row. It leaves out no character, not even a space.
 func Wrap(line string, columns int) (rows []string) {
 	// Widths are in half columns: a character that the fixed-width font lacks may be two and a half columns wide.

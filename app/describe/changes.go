@@ -7,13 +7,13 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"rollcall/app/control/answer"
+	"rollcall/app/codetext"
 	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
 )
 
 // Changes returns the sums, the commits, the files and the difference. Their texts are an agent's.
-func Changes(c *worktree.Changes, since time.Time) []answer.Part {
+func Changes(c *worktree.Changes, since time.Time) []codetext.Part {
 	sums := present.Short(c.Tree) + present.When(c.Branch != "", " · "+present.Line(c.Branch)) + "\n" + ComparedWith(c, since) + "\n" +
 		english.Plural(len(c.Commits), "commit", "commits") + present.When(c.More, " and more") + " · " + c.Stat.String()
 	if open := c.Unfinished(); len(open) > 0 {
@@ -32,7 +32,7 @@ func Changes(c *worktree.Changes, since time.Time) []answer.Part {
 	for _, path := range c.LeftOut {
 		large = append(large, present.Line(path))
 	}
-	parts := []answer.Part{{Title: "Since the session began", Text: sums}, {Title: "Commits", Text: strings.Join(commits, "\n")}, {Title: "Files", Text: strings.Join(files, "\n")},
+	parts := []codetext.Part{{Title: "Since the session began", Text: sums}, {Title: "Commits", Text: strings.Join(commits, "\n")}, {Title: "Files", Text: strings.Join(files, "\n")},
 		{Title: "Difference", Text: present.Output(c.Diff), Diff: true}, {Title: "Too large to show here", Text: strings.Join(large, "\n")}}
-	return slices.DeleteFunc(parts, func(p answer.Part) bool { return p.Text == "" })
+	return slices.DeleteFunc(parts, func(p codetext.Part) bool { return p.Text == "" })
 }

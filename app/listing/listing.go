@@ -98,6 +98,27 @@ type View struct {
 	Positions map[Key]Position
 }
 
+// Waiting returns a view in the scope NeedsYou: it has a row for each thing that waits, in the order of asked, instead of the rows of v.
+func Waiting(v *View, asked []answer.Asked) *View {
+	out := *v
+	out.Rows = nil
+	out.At = map[Key]int{}
+	out.More = nil
+	out.Scope = NeedsYou
+	for i := range asked {
+		s := &asked[i].Entry.Session
+		k := Key{Agent: s.Agent, ID: s.ID}
+		if _, matches := v.At[k]; v.Filter != "" && !matches {
+			continue
+		}
+		if _, ok := out.At[k]; !ok {
+			out.At[k] = len(out.Rows)
+		}
+		out.Rows = append(out.Rows, Row{Kind: SessionRow, Session: s, Key: k, Ref: asked[i].Ref()})
+	}
+	return &out
+}
+
 // Index contains the keys of a snapshot's sessions, and the parent of each session.
 type Index struct {
 	app.Family

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"rollcall/app"
+	"rollcall/app/codetext"
 	"rollcall/app/describe"
 	"rollcall/app/listing"
 	"rollcall/app/owned/worktree"
@@ -71,7 +72,7 @@ func (v *changesView) show(c *worktree.Changes, since time.Time, err error) {
 	case len(c.Files) == 0 && len(c.Commits) == 0:
 		v.stage.Say(widgets.Message{Icon: "done", Color: widgets.ColorMuted, Title: "Nothing changed", Text: present.Sentence(describe.ComparedWith(c, since)) + "."})
 	default:
-		v.code.Set(len(c.Diff), func() []widgets.CodePart { return codeParts(describe.Changes(c, since)) })
+		v.code.Set(len(c.Diff), func() []codetext.Part { return describe.Changes(c, since) })
 		v.stage.Show(container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
 			v.scroll.Resize(size)
 			v.look()

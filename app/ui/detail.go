@@ -141,11 +141,7 @@ func (d *detailPane) focus() {
 // moreItems returns the menu of everything that can be done with a session in addition to the buttons.
 func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
 	u := d.ui
-	facts := "Details"
-	if d.showsFacts {
-		facts = "Conversation"
-	}
-	items := []*fyne.MenuItem{fyne.NewMenuItem(facts, func() { d.showFacts(!d.showsFacts) })}
+	items := []*fyne.MenuItem{fyne.NewMenuItem(map[bool]string{true: "Conversation", false: "Details"}[d.showsFacts], func() { d.showFacts(!d.showsFacts) })}
 	if !d.showsFacts {
 		items = append(items, fyne.NewMenuItem("Find (Ctrl+F)", d.conversation.finder.open))
 	}

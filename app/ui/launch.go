@@ -81,7 +81,7 @@ func newLaunchPage(u *UI) *launchPage {
 	p.prompt = u.host.NewTextArea("Find out why the parser test fails once in twenty runs, and fix the cause.", 4, typed)
 	p.prompt.Submit = p.launch
 	p.promptBox = u.host.PassWheel(p.prompt)
-	p.file = newFileField(u.host, "/home/me/prompt.md", "Use a prompt file…", func() { p.showPrompt(); p.changed() })
+	p.file = newFileField(u.host, "/home/me/prompt.md", "Use a prompt file…", p.promptMoved)
 	p.terminal = u.host.NewCheckBox(inTerminal, func(bool) { p.changed() })
 	p.apart = u.host.NewCheckBox("In a git worktree of its own", func(bool) { p.changed() })
 	p.absent, p.folded = u.host.NewFlatButton("", nil, func() { p.folded = !p.folded; p.showInstalled() }), true
@@ -200,10 +200,11 @@ func (p *launchPage) focus() fyne.Focusable {
 	return p.prompt
 }
 
-// showPrompt shows the field for the prompt, unless the prompt is in a file.
-func (p *launchPage) showPrompt() {
+// promptMoved shows the field for the prompt, unless the prompt is in a file.
+func (p *launchPage) promptMoved() {
 	widgets.SetVisible(p.prompt, p.file.path() == "")
 	p.content.Refresh()
+	p.changed()
 }
 
 // apply lists the machines that can be chosen, and suggests the folders of the latest sessions.

@@ -88,11 +88,7 @@ func newAdvanced(u *UI, changed func()) *advanced {
 
 func (a *advanced) toggle() {
 	a.body.Hidden = !a.body.Hidden
-	icon := "opened"
-	if a.body.Hidden {
-		icon = "closed"
-	}
-	a.expand.SetIcon(widgets.NewIcon(icon, widgets.ColorMuted))
+	a.expand.SetIcon(widgets.NewIcon(map[bool]string{true: "closed", false: "opened"}[a.body.Hidden], widgets.ColorMuted))
 	a.content.Refresh()
 }
 

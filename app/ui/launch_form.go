@@ -124,10 +124,7 @@ func (p *prepared) findTimers(u *UI, folder string) {
 	near, err := u.options.Fuses.Near(folder)
 	p.warn(err)
 	for _, x := range near {
-		note := ""
-		if x.Note != "" {
-			note = " (" + present.Short(x.Note) + ")"
-		}
+		note := present.When(x.Note != "", " ("+present.Short(x.Note)+")")
 		p.warnings = append(p.warnings, fmt.Sprintf("The timer of %s%s fires at %s, maybe while the agent works.", lock.Shown(x.Path), note, x.Expires.Local().Format("15:04:05")))
 	}
 	p.timers = near

@@ -65,10 +65,8 @@ func (p *preview) instead(text string, importance widget.Importance) {
 func (p *preview) set(text, notes, commands string, importance widget.Importance) {
 	p.commands = commands
 	p.copy.SetEnabled(commands != "")
-	p.command.TextStyle.Monospace, p.command.Wrapping = commands != "", fyne.TextWrapWord
-	if commands != "" {
-		p.command.Wrapping = fyne.TextWrapBreak
-	}
+	p.command.TextStyle.Monospace = commands != ""
+	p.command.Wrapping = map[bool]fyne.TextWrap{true: fyne.TextWrapBreak, false: fyne.TextWrapWord}[commands != ""]
 	if p.command.Importance != importance {
 		p.command.Importance = importance
 		p.command.Refresh()

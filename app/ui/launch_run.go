@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -87,11 +88,7 @@ func newOpenedRun(u *UI, title, text, said string) *launchRun {
 }
 
 func runTitle(agent adapters.Name, model, dir string) string {
-	title := present.AgentName(agent)
-	if model != "" {
-		title += " " + present.Cut(present.Short(model), 40)
-	}
-	return title + " in " + present.Short(dir)
+	return present.AgentName(agent) + present.When(model != "", " "+present.Cut(present.Short(model), 40)) + " in " + present.Short(dir)
 }
 
 // follow shows the progress of a launch until its end, and returns r.
@@ -141,15 +138,9 @@ func (r *launchRun) ended(p *launch.Progress) {
 		r.show("done", widgets.ColorGood, fmt.Sprintf("Finished after %s.", took)+log, actions...)
 		return
 	}
-	when := fmt.Sprintf(" after %s", took)
-	if r.session == "" {
-		when = " before it listed a session"
-	}
-	how := fmt.Sprintf("exit code %d", p.Code)
-	if p.Signal != "" {
-		how += " (" + present.Short(p.Signal) + ")"
-	}
-	r.failed("Ended with "+how+when+"."+log, p, actions)
+	how := fmt.Sprintf("exit code %d", p.Code) + present.When(p.Signal != "", " ("+present.Short(p.Signal)+")")
+	when := cmp.Or(present.When(r.session == "", "before it listed a session"), fmt.Sprintf("after %s", took))
+	r.failed("Ended with "+how+" "+when+"."+log, p, actions)
 }
 
 // newGroupRun launches a group and shows each of its launches.

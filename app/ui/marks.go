@@ -24,14 +24,8 @@ func (u *UI) markItems(s *app.Session) []*fyne.MenuItem {
 	mark := func(label string, change func(*app.Mark)) *fyne.MenuItem {
 		return fyne.NewMenuItem(label, func() { u.mark(&x, change) })
 	}
-	pin := mark("Pin", func(m *app.Mark) { m.Pinned = true })
-	if s.Pinned {
-		pin = mark("Unpin", func(m *app.Mark) { m.Pinned = false })
-	}
-	mute := mark("Mute", func(m *app.Mark) { m.Muted = true })
-	if s.Muted {
-		mute = mark("Unmute", func(m *app.Mark) { m.Muted = false })
-	}
+	pin := mark(map[bool]string{true: "Unpin", false: "Pin"}[s.Pinned], func(m *app.Mark) { m.Pinned = !x.Pinned })
+	mute := mark(map[bool]string{true: "Unmute", false: "Mute"}[s.Muted], func(m *app.Mark) { m.Muted = !x.Muted })
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Rename…", func() { u.showRename(x) }), withKey(pinKey, pin)}
 	return append(append(items, u.awayItems(&x)...), withKey(muteKey, mute))
 }

@@ -32,10 +32,7 @@ func newPanes(u *UI, first, second fyne.CanvasObject, share float64, list fyne.F
 	bar := widgets.TextSize(theme.SizeNameSplitThickness)
 	p.split.Trailing = container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
 		cover.FillColor = widgets.ThemeColor(theme.ColorNameBackground) // which Fyne arranges again when the theme changes
-		top := float32(0)
-		if p.isNarrow {
-			top = back.MinSize().Height
-		}
+		top := map[bool]float32{true: back.MinSize().Height}[p.isNarrow]
 		back.Hidden, cover.Hidden, line.Hidden = !p.isNarrow, p.isNarrow, p.isNarrow
 		widgets.Place(back, 4, 0, size.Width-4, top)
 		widgets.Place(second, 0, top, size.Width, size.Height-top)

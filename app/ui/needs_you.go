@@ -19,23 +19,7 @@ func (p *sessionsPage) listed(v *listing.View) *listing.View {
 	if p.ui.scope != listing.NeedsYou {
 		return v
 	}
-	out := *v
-	out.Rows = nil
-	out.At = map[listing.Key]int{}
-	out.More = nil
-	out.Scope = listing.NeedsYou
-	for i := range p.ui.asking.asked {
-		a := &p.ui.asking.asked[i]
-		k := listing.Key{Agent: a.Entry.Session.Agent, ID: a.Entry.Session.ID}
-		if _, matches := v.At[k]; v.Filter != "" && !matches {
-			continue
-		}
-		if _, ok := out.At[k]; !ok {
-			out.At[k] = len(out.Rows)
-		}
-		out.Rows = append(out.Rows, listing.Row{Kind: listing.SessionRow, Session: &a.Entry.Session, Key: k, Ref: a.Ref()})
-	}
-	return &out
+	return listing.Waiting(v, p.ui.asking.asked)
 }
 
 // followAsked shows the current list of what waits. It shows the user why the request in the details goes, unless the user answered it.
@@ -75,18 +59,15 @@ func (p *sessionsPage) findAsked() {
 	if at < 0 {
 		at = min(p.place, len(rows)-1)
 	}
-	if at < 0 {
-		p.selected = listing.Key{}
-		p.ref = answer.Ref{}
-		p.chosen = false
-		p.place = 0
-		return
+	var r listing.Row // none, if nothing waits
+	if at >= 0 {
+		r = rows[at]
 	}
-	p.selected = rows[at].Key
-	p.ref = rows[at].Ref
+	p.selected = r.Key
+	p.ref = r.Ref
 	p.onMore = false
-	p.chosen = true
-	p.place = at
+	p.chosen = at >= 0
+	p.place = max(at, 0)
 }
 
 // findWanted selects the session whose request the user wants to see, as soon as it is known whether the session waits.

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
+	"rollcall/app/codetext"
 	"rollcall/app/control/answer"
 	"rollcall/app/listing"
 	"rollcall/app/present"
@@ -80,8 +81,6 @@ func newRequestView(u *UI, laidOut func()) *requestView {
 	v.panel = widgets.Pad(panelMargin, 6, 6, 6, widgets.NewPanel(0, 0, 0, 0, v.code.Content))
 	v.content = widgets.Rows(0, top, v.formBox, v.panel)
 	v.content.Hide()
-	v.size.Hide()
-	v.why.Hide()
 	v.below.Hide()
 	v.enable()
 	return v
@@ -113,7 +112,8 @@ func (v *requestView) show(a *answer.Asked, now time.Time) (fresh bool) {
 		v.showText()
 		v.arm()
 	}
-	v.showDangers()
+	widgets.SetLabel(v.dangers, a.Asks.Danger())
+	v.marks.Hidden = len(a.Asks.Dangers) == 0
 	why := a.WhyNot(v.ui.options.Answers.Policy())
 	widgets.SetLabel(v.why, why)
 	v.why.Hidden = why == ""
@@ -127,12 +127,6 @@ func (v *requestView) show(a *answer.Asked, now time.Time) (fresh bool) {
 	return fresh
 }
 
-func (v *requestView) showDangers() {
-	asks := &v.item.Asks
-	widgets.SetLabel(v.dangers, asks.Danger())
-	v.marks.Hidden = len(asks.Dangers) == 0
-}
-
 // showText shows the texts of the request.
 func (v *requestView) showText() {
 	r := v.item.Request
@@ -140,18 +134,18 @@ func (v *requestView) showText() {
 	switch {
 	case r != nil:
 		hasTooMany := v.form.tooMany
-		v.code.Set(r.Size(), func() []widgets.CodePart {
+		v.code.Set(r.Size(), func() []codetext.Part {
 			if len(r.Questions) > 0 && !hasTooMany {
-				return codeParts(r.WithoutQuestions())
+				return r.WithoutQuestions()
 			}
-			return codeParts(r.Whole())
+			return r.Whole()
 		})
 	case !v.item.Entry.Read:
-		v.code.Set(0, func() []widgets.CodePart { return []widgets.CodePart{{Title: "Reading what it asks…"}} })
+		v.code.Set(0, func() []codetext.Part { return []codetext.Part{{Title: "Reading what it asks…"}} })
 	default:
 		asks := v.item.Asks
-		v.code.Set(0, func() []widgets.CodePart {
-			return []widgets.CodePart{{Title: "As its records have it", Text: asks.Text}}
+		v.code.Set(0, func() []codetext.Part {
+			return []codetext.Part{{Title: "As its records have it", Text: asks.Text}}
 		})
 		v.panel.Hidden = asks.Text == ""
 	}
@@ -161,24 +155,12 @@ func (v *requestView) showText() {
 	v.codeChanged()
 }
 
-// codeParts returns texts for the view of code.
-func codeParts(list []answer.Part) (parts []widgets.CodePart) {
-	for _, p := range list {
-		parts = append(parts, widgets.CodePart(p))
-	}
-	return parts
-}
-
 func (v *requestView) codeChanged() {
 	text := ""
 	if v.has && v.item.Request != nil && !v.panel.Hidden {
 		text = sizeText(v.code, v.item.Request.Size())
 	}
-	color := widgets.ColorMuted
-	if !v.code.IsEndSeen() {
-		color = widgets.ColorWaiting
-	}
-	v.size.Set(text, color)
+	v.size.Set(text, map[bool]fyne.ThemeColorName{true: widgets.ColorMuted, false: widgets.ColorWaiting}[v.code.IsEndSeen()])
 	v.size.Hidden = text == ""
 	v.enable()
 	if v.content != nil {

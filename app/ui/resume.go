@@ -66,10 +66,7 @@ func (r *resumeSheet) form() []fyne.CanvasObject {
 }
 
 func (r *resumeSheet) modeChanged() {
-	r.start.Importance = widget.HighImportance
-	if r.mode.isUnsafe() {
-		r.start.Importance = widget.DangerImportance
-	}
+	r.start.Importance = map[bool]widget.Importance{true: widget.DangerImportance, false: widget.HighImportance}[r.mode.isUnsafe()]
 	r.start.Refresh()
 	r.changed()
 	r.Fit()

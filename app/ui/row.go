@@ -57,10 +57,7 @@ func rowTextOf(r *listing.Row, now time.Time, days int) rowText {
 	case listing.HeaderRow:
 		return headerText(r, days)
 	case listing.MoreRow:
-		icon := "closed"
-		if r.Open {
-			icon = "opened"
-		}
+		icon := map[bool]string{true: "opened", false: "closed"}[r.Open]
 		return rowText{first: cmp.Or(r.Title, english.Plural(r.Count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
 			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
@@ -114,10 +111,7 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 		w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
 	}
 	branch := present.Cut(present.Line(present.Begin(short.Branch, describe.MaxText)), 30)
-	second := []string{present.AgentName(s.Agent)}
-	if s.Account != "" {
-		second[0] += " " + describe.Account(s)
-	}
+	second := []string{present.AgentName(s.Agent) + present.When(s.Account != "", " "+describe.Account(s))}
 	if s.Status == adapters.Waiting { // the details name the agent, too
 		w.spare = strings.TrimSuffix(second[0], describe.Account(s)) + present.When(s.Account == "", " · ")
 	}
@@ -189,10 +183,7 @@ func (v *rowView) set(r listing.Row, w rowText, selected, focused bool) {
 	v.text = w
 	v.selected = selected
 	v.focused = focused
-	size := theme.SizeNameText
-	if r.Kind != listing.SessionRow {
-		size = widgets.SizeSmall
-	}
+	size := map[bool]fyne.ThemeSizeName{true: theme.SizeNameText, false: widgets.SizeSmall}[r.Kind == listing.SessionRow]
 	v.first.SetFont(size, w.bold)
 	v.first.Set(w.first, w.firstColor)
 	v.status.Set(w.status, cmp.Or(w.statusColor, widgets.ColorMuted))

@@ -219,11 +219,7 @@ func setHitView(o *fyne.Container, h *follow.Hit, now time.Time) {
 	rows := o.Objects[0].(*fyne.Container).Objects
 	first, second := rows[0].(*fyne.Container), rows[1].(*fyne.Container)
 	for i, text := range []string{h.Line.Before, h.Line.Match, h.Line.After} {
-		color := theme.ColorNameForeground
-		if i == 1 {
-			color = widgets.ColorWorking
-		}
-		first.Objects[i].(*widgets.Line).Set(text, color)
+		first.Objects[i].(*widgets.Line).Set(text, map[bool]fyne.ThemeColorName{true: widgets.ColorWorking, false: theme.ColorNameForeground}[i == 1])
 	}
 	second.Objects[0].(*widgets.Line).Set(h.Who+" · "+h.Where, widgets.ColorMuted)
 	second.Objects[1].(*widgets.Line).Set(present.TimeOfDay(h.At, now), widgets.ColorMuted)
@@ -295,11 +291,7 @@ func (p *hitPane) take(h follow.Hit, a *app.Around, m *describe.Messages, err er
 	p.list.Hidden = !listed
 	p.note.Set(present.When(a.At < 0, "The message is in a part of the conversation that cannot be shown: very far back, or in an abandoned branch. These are the last messages."))
 	p.stage.Show(p.whole)
-	key := ""
-	if a.At >= 0 {
-		key = h.Key
-	}
-	p.conversation.showAround(m, key)
+	p.conversation.showAround(m, present.When(a.At >= 0, h.Key))
 	if terms := &p.ui.search.terms; !terms.Regex {
 		p.conversation.finder.begin(terms.Text)
 	}

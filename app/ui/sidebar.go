@@ -89,10 +89,7 @@ func (s *sidebar) frame(pages fyne.CanvasObject) *fyne.Container {
 			widgets.Place(pages, 0, sidebarRow+1, size.Width, size.Height-sidebarRow-1)
 			return
 		}
-		width := float32(sidebarWidth)
-		if size.Width < smallWindow {
-			width = sidebarIcons
-		}
+		width := map[bool]float32{true: sidebarIcons, false: sidebarWidth}[size.Width < smallWindow]
 		s.box.Layout = sidebarColumn
 		widgets.Place(content, 0, 0, width, size.Height)
 		widgets.Place(rule, width, 0, 1, size.Height)
@@ -126,22 +123,13 @@ func (s *sidebar) mark() {
 // count shows how many sessions each group has, how many requests wait, and on the menu how many agents can't be read.
 func (s *sidebar) count() {
 	v := s.ui.sessions.view
-	color := widgets.ColorMuted
-	if len(s.ui.asking.asked) > 0 {
-		color = widgets.ColorWaiting
-	}
-	s.scopes[0].SetCount(len(s.ui.asking.asked), color)
+	s.scopes[0].SetCount(len(s.ui.asking.asked), widgets.ColorWaiting)
 	for i, g := range listing.Scopes {
 		if g != listing.AllGroups && g != listing.NeedsYou {
 			s.scopes[i].SetCount(v.Counts[g-1], widgets.ColorMuted)
 		}
 	}
-	color = widgets.ColorMuted
-	failed := len(describe.Failures(v.Snapshot))
-	if failed > 0 {
-		color = widgets.ColorWaiting
-	}
-	s.gear.SetCount(failed, color)
+	s.gear.SetCount(len(describe.Failures(v.Snapshot)), widgets.ColorWaiting)
 }
 
 // showScope opens the list of sessions, limited to a group.

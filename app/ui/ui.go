@@ -192,7 +192,7 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
 		History: func(ctx context.Context, since time.Time) *app.Snapshot { return u.history(ctx, since) }})
 	u.settings = settingspage.New(settingspage.Window{Host: u.host, Live: o.Live, Autostart: o.Autostart, Version: o.Version})
 	u.welcome = agentspage.NewIntroduction(agentspage.Window{Host: u.host, Test: o.TestNotification, TrayHint: o.TrayHint, ShowSessions: func() { u.open(pageSessions) }, ShowSettings: u.ShowSettings})
-	u.missed = missedpage.New(missedpage.Window{Host: u.host, Notices: o.Notices, Snapshot: func() *app.Snapshot { return u.sessions.source.Snapshot }, Show: u.Show, ShowRequest: u.ShowRequest})
+	u.missed = missedpage.New(missedpage.Window{Host: u.host, Notices: o.Notices, View: func() *listing.View { return u.sessions.source }, Show: u.Show, ShowRequest: u.ShowRequest})
 	u.pages = u.allPages()
 	u.content = u.frame()
 	u.open(pageSessions)
@@ -212,11 +212,13 @@ func (u *UI) frame() *fyne.Container {
 	for _, p := range u.pages {
 		pages.Add(p.content)
 	}
-	return widgets.Fill(u.nav.frame(pages), nil, func(fyne.Size) {
+	whole := u.nav.frame(pages)
+	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
+		widgets.Place(whole, 0, 0, size.Width, size.Height)
 		if u.host.Sheet != nil {
 			u.host.Sheet.Fit() // Fyne does not resize a dialog with the window
 		}
-	})
+	}, Least: func([]fyne.CanvasObject) fyne.Size { return whole.MinSize() }}, whole)
 }
 
 // page is one of the window's pages. Its functions may be nil.

@@ -11,27 +11,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"rollcall/adapters"
+	"rollcall/app/codetext"
 	"rollcall/app/present"
 )
 
-// Part is a part of what a request asks for, safe to show and whole.
-type Part struct {
-	Title string // a noun of Rollcall's own; empty: the text needs none
-	Text  string
-	// Diff reports that the text is a change: its lines begin with "+", "-" or a space.
-	Diff bool
-	// Markdown reports that the text is Markdown.
-	Markdown bool
-}
-
 // Whole returns everything that the user decides on, whole and with nothing hidden: Readable, the questions with their options numbered from 1, the folder, the
 // reason and what the agent offers. It takes time in proportion to the texts.
-func (r *Request) Whole() []Part { return r.allParts(true) }
+func (r *Request) Whole() []codetext.Part { return r.allParts(true) }
 
 // WithoutQuestions returns the parts of Whole but the questions, for a view that has a card for each of them.
-func (r *Request) WithoutQuestions() []Part { return r.allParts(false) }
+func (r *Request) WithoutQuestions() []codetext.Part { return r.allParts(false) }
 
-func (r *Request) allParts(hasQuestions bool) (parts []Part) {
+func (r *Request) allParts(hasQuestions bool) (parts []codetext.Part) {
 	var questions []string
 	for _, q := range r.Questions {
 		questions = append(questions, q.Text)
@@ -49,13 +40,13 @@ func (r *Request) allParts(hasQuestions bool) (parts []Part) {
 		if len(questions) > 1 {
 			title = fmt.Sprintf("Question %d", i+1)
 		}
-		parts = append(parts, Part{Title: title, Text: questionText(&r.Questions[i])})
+		parts = append(parts, codetext.Part{Title: title, Text: questionText(&r.Questions[i])})
 	}
 	options := make([]string, len(r.Options))
 	for i, o := range r.Options {
 		options[i] = present.Visible(present.Option(o))
 	}
-	for _, p := range []Part{{Title: "Folder", Text: present.Visible(r.Folder)}, {Title: "Reason, in the agent's words", Text: present.Visible(r.Reason)},
+	for _, p := range []codetext.Part{{Title: "Folder", Text: present.Visible(r.Folder)}, {Title: "Reason, in the agent's words", Text: present.Visible(r.Reason)},
 		{Title: "What the agent itself offers", Text: strings.Join(options, " · ")}} {
 		if p.Text != "" {
 			parts = append(parts, p)
@@ -101,29 +92,29 @@ func (r *Request) Size() int {
 // Readable returns the text of the request as people read it, with its details: the command that a shell is started with, a change as its path and its lines,
 // a plan as text, and the arguments of another call one a line. Nothing is left out. A text in no known form is returned as it is. It takes time in
 // proportion to the text.
-func (r *Request) Readable() []Part { return append(r.textParts(), r.besideParts()...) }
+func (r *Request) Readable() []codetext.Part { return append(r.textParts(), r.besideParts()...) }
 
 // besideParts returns what the request has beside its text, and why it can only be denied if it has something that is not known.
-func (r *Request) besideParts() (parts []Part) {
+func (r *Request) besideParts() (parts []codetext.Part) {
 	for _, d := range r.Details {
-		parts = append(parts, Part{Title: d.Title, Text: visibleLines(d.Text)})
+		parts = append(parts, codetext.Part{Title: d.Title, Text: visibleLines(d.Text)})
 	}
 	if why := r.UnknownText(); why != "" {
-		parts = append(parts, Part{Title: "Not known", Text: why})
+		parts = append(parts, codetext.Part{Title: "Not known", Text: why})
 	}
 	return parts
 }
 
-func (r *Request) textParts() []Part {
+func (r *Request) textParts() []codetext.Part {
 	title := map[adapters.RequestKind]string{adapters.AsksCommand: "Command", adapters.AsksFileChange: "Change", adapters.AsksPlan: "Plan",
 		adapters.AsksPermission: "For"}[r.Kind]
 	switch r.Kind {
 	case adapters.AsksCommand:
 		if command, shell, ok := unwrapped(r.Text); ok {
-			return []Part{{Title: title, Text: present.Visible(command)}, {Title: "Run by", Text: present.Visible(shell)}}
+			return []codetext.Part{{Title: title, Text: present.Visible(command)}, {Title: "Run by", Text: present.Visible(shell)}}
 		}
 	case adapters.AsksPlan, adapters.AsksQuestion:
-		return []Part{{Title: title, Text: visibleLines(r.Text), Markdown: r.Kind == adapters.AsksPlan}}
+		return []codetext.Part{{Title: title, Text: visibleLines(r.Text), Markdown: r.Kind == adapters.AsksPlan}}
 	}
 	if tool, input, ok := strings.Cut(r.Text, "\n"); ok && strings.HasPrefix(input, "{") {
 		if parts, ok := callParts(tool, input); ok {
@@ -131,9 +122,9 @@ func (r *Request) textParts() []Part {
 		}
 	}
 	if isPatch(r.Text) {
-		return []Part{{Title: title, Text: visibleLines(r.Text), Diff: true}}
+		return []codetext.Part{{Title: title, Text: visibleLines(r.Text), Diff: true}}
 	}
-	return []Part{{Title: title, Text: present.Visible(r.Text)}}
+	return []codetext.Part{{Title: title, Text: present.Visible(r.Text)}}
 }
 
 // Plain returns the request with a plan as plain text, for a place that shows no Markdown. Every other text stays.
@@ -287,7 +278,7 @@ var (
 )
 
 // callParts returns the parts of a call of a tool. ok is false if its input can't be read.
-func callParts(tool, input string) (parts []Part, ok bool) {
+func callParts(tool, input string) (parts []codetext.Part, ok bool) {
 	members, ok := membersOf(input)
 	if !ok {
 		return nil, false
@@ -296,19 +287,19 @@ func callParts(tool, input string) (parts []Part, ok bool) {
 	diff := changeOf(&members)
 	title := visibleLines(tool)
 	if path != "" {
-		parts = append(parts, Part{Title: "File", Text: title + " " + present.Visible(path)})
+		parts = append(parts, codetext.Part{Title: "File", Text: title + " " + present.Visible(path)})
 	} else {
-		parts = append(parts, Part{Title: "Tool", Text: title})
+		parts = append(parts, codetext.Part{Title: "Tool", Text: title})
 	}
 	if diff != "" {
-		parts = append(parts, Part{Title: "Change", Text: diff, Diff: true})
+		parts = append(parts, codetext.Part{Title: "Change", Text: diff, Diff: true})
 	}
 	var rest []string
 	for _, m := range members {
 		rest = append(rest, present.Visible(m.name)+": "+valueText(m.value))
 	}
 	if rest != nil {
-		parts = append(parts, Part{Title: "Arguments", Text: strings.Join(rest, "\n")})
+		parts = append(parts, codetext.Part{Title: "Arguments", Text: strings.Join(rest, "\n")})
 	}
 	return parts, true
 }

@@ -178,7 +178,7 @@ func isVersion(version, wanted string) bool {
 // that begins with "#!/usr/bin/env", and the manager behind a shim. It adds folders at the end of the PATH, and only if
 // the PATH lacks a helper.
 func withHelpers(env []string, program string) []string {
-	path := variable(env, "PATH")
+	path := Getenv(env, "PATH")
 	for _, helper := range helpersOf(program) {
 		if isOnPath(path, helper) {
 			continue
@@ -191,7 +191,7 @@ func withHelpers(env []string, program string) []string {
 			path = strings.TrimPrefix(path+string(filepath.ListSeparator)+filepath.Dir(found), string(filepath.ListSeparator))
 		}
 	}
-	if path == variable(env, "PATH") {
+	if path == Getenv(env, "PATH") {
 		return env
 	}
 	return proc.ChildEnv(env, nil, map[string]string{"PATH": path})
@@ -234,8 +234,8 @@ func isOnPath(path, program string) bool {
 	})
 }
 
-// variable returns the value of an environment variable. On Windows the letter case of the name is ignored.
-func variable(env []string, name string) string {
+// Getenv returns the value of an environment variable. On Windows the letter case of the name is ignored.
+func Getenv(env []string, name string) string {
 	value := ""
 	for _, e := range env {
 		if n, v, ok := strings.Cut(e, "="); ok && (n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name)) {

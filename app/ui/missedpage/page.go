@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
-	"rollcall/app"
 	"rollcall/app/describe"
+	"rollcall/app/listing"
 	"rollcall/app/owned/notices"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
@@ -20,7 +20,7 @@ import (
 type Window struct {
 	*widgets.Host
 	Notices     *notices.Notices     // nil: they are not known
-	Snapshot    func() *app.Snapshot // returns the sessions that are listed
+	View        func() *listing.View // returns the sessions that are listed
 	Show        func(id string)      // shows a session
 	ShowRequest func(id string)      // shows what a session waits for
 }
@@ -54,7 +54,7 @@ func (p *Page) Look() {
 
 // show shows the notifications, the newest first, or what is in their place.
 func (p *Page) show(list []notices.Notice, err error) {
-	w, snap := &p.window, p.window.Snapshot()
+	w, v := &p.window, p.window.View()
 	switch {
 	case err != nil:
 		p.stage.Say(widgets.Trouble("The last notifications cannot be read", present.Error(err), w.NewButton("Try again", widgets.PlainIcon("refresh"), p.Look)))
@@ -63,17 +63,10 @@ func (p *Page) show(list []notices.Notice, err error) {
 		p.stage.Say(widgets.Message{Icon: "done", Color: widgets.ColorMuted, Title: "Nothing was told yet", Text: "The notifications that the tray shows from now on are listed here."})
 		return
 	}
-	sessions := map[adapters.Name]map[string]*app.Session{}
-	for s := range snap.All() {
-		if sessions[s.Agent] == nil {
-			sessions[s.Agent] = map[string]*app.Session{}
-		}
-		sessions[s.Agent][s.ID] = s
-	}
 	rows := widgets.Rows(6, widgets.Headline(Title))
 	for i, x := range list {
-		s := sessions[x.Agent][x.Session]
-		became := x.Became(s, list[:i], !describe.Pending(snap) && len(describe.Failures(snap)) == 0)
+		s := v.ByKey[listing.Key{Agent: x.Agent, ID: x.Session}]
+		became := x.Became(s, list[:i], !describe.Pending(v.Snapshot) && len(describe.Failures(v.Snapshot)) == 0)
 		icon, text := widgets.NewIcon("done", widgets.ColorMuted), present.TimeOfDay(x.At, w.Now())+present.When(became != "", " · "+present.Short(became))
 		open := w.NewButton("Show", nil, func() { w.Show(x.Session) })
 		open.Hidden = s == nil

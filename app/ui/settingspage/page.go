@@ -190,11 +190,8 @@ func (s *loginSwitch) read(change func() (autostart.Change, error)) {
 func (s *loginSwitch) show(l autostart.State, failed error) {
 	s.box.Enable()
 	s.box.Fill(l.On)
-	note := "Rollcall does not start by itself."
-	if len(l.Paths) > 0 {
-		note = "Entry: " + present.Short(strings.Join(l.Paths, ", "))
-	}
-	s.note.SetText(note)
+	entry := present.When(len(l.Paths) > 0, "Entry: "+present.Short(strings.Join(l.Paths, ", ")))
+	s.note.SetText(cmp.Or(entry, "Rollcall does not start by itself."))
 	s.problem.Set(cmp.Or(present.Error(failed), present.Short(l.Problem)))
 	s.page.Content.Refresh()
 }

@@ -3,7 +3,6 @@ package upkeep
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/dustin/go-humanize/english"
@@ -25,17 +24,7 @@ func (p *Page) cleaner(ctx context.Context) (*cleanup.Cleaner, error) {
 	if l := p.window.Launches; l != nil {
 		sources = append(sources, launch.Leftovers{Launches: l})
 	}
-	return cleanup.New(p.getenv, p.window.Table, snap, sources...)
-}
-
-// getenv returns a variable of the environment of launched agents.
-func (p *Page) getenv(name string) (value string) {
-	for _, e := range p.window.Environ() {
-		if n, v, _ := strings.Cut(e, "="); n == name {
-			value = v
-		}
-	}
-	return value
+	return cleanup.New(func(name string) string { return launch.Getenv(p.window.Environ(), name) }, p.window.Table, snap, sources...)
 }
 
 // maxLeftovers is the largest number of files that are offered at once.

@@ -197,10 +197,7 @@ func (p *Page) ShowAges() {
 func (p *Page) lockText(k *lock.Lock, now time.Time) folderText {
 	path, since := k.Path, "\nsince "+present.Moment(k.Since, now)
 	if k.Kind == lock.Manual {
-		text := "locked by " + present.Short(k.By)
-		if k.Reason != "" {
-			text += ": " + present.Cut(present.Short(k.Reason), 400)
-		}
+		text := "locked by " + present.Short(k.By) + present.When(k.Reason != "", ": "+present.Cut(present.Short(k.Reason), 400))
 		unlock := func(ctx context.Context) error { return p.window.Launches.Locks().Unlock(ctx, path) }
 		return folderText{icon: widgets.NewIcon("stopped", widgets.ColorMuted), path: path, text: text + since, actions: []folderAction{
 			{"Unlock", path, func(b *widgets.Button) { p.change(b, "The folder was not unlocked: ", unlock) }}}}

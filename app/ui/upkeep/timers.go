@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -24,14 +25,8 @@ func timerState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
 	case x.Fired() && !x.Finished():
 		return widgets.NewIcon("working", widgets.ColorWorking), "expired " + present.DayTime(x.FiredAt) + ", running now"
 	case x.Fired():
-		icon := widgets.NewIcon("done", widgets.ColorMuted)
-		switch x.Outcome {
-		case fuse.Succeeded:
-			icon = widgets.NewIcon("done", widgets.ColorGood)
-		case fuse.Failed:
-			icon = widgets.NewIcon("failed", widgets.ColorBad)
-		}
-		return icon, "expired " + present.DayTime(x.FiredAt) + "\n" + present.Short(strings.Join(x.Results, "; "))
+		icons := map[fuse.Outcome]*widgets.Icon{fuse.Succeeded: widgets.NewIcon("done", widgets.ColorGood), fuse.Failed: widgets.NewIcon("failed", widgets.ColorBad)}
+		return cmp.Or(icons[x.Outcome], widgets.NewIcon("done", widgets.ColorMuted)), "expired " + present.DayTime(x.FiredAt) + "\n" + present.Short(strings.Join(x.Results, "; "))
 	case now.After(x.Expires.Add(5 * time.Second)):
 		return widgets.NewIcon("waiting", widgets.ColorWaiting), "overdue since " + present.DayTime(x.Expires) + "; runs at the next use of Rollcall"
 	}
@@ -45,9 +40,7 @@ func (p *Page) timerText(x *fuse.Fuse, now time.Time) folderText {
 			text += "\n" + part.name + present.Cut(present.Short(part.value), 300)
 		}
 	}
-	if x.Webhook != "" {
-		text += "\ncalls a webhook"
-	}
+	text += present.When(x.Webhook != "", "\ncalls a webhook")
 	path, cancel := x.Path, p.window.Fuses.Cancel
 	if c := x.Continue; c != nil {
 		text += "\ncontinues " + present.AgentName(c.Agent) + ": " + present.Cut(present.Short(c.Prompt), 300)

@@ -160,11 +160,7 @@ func (p *Page) showFigures() {
 	if input := t.Tokens.Input + t.Tokens.CacheRead + t.Tokens.CacheWrite; input > 0 {
 		share = fmt.Sprintf("%.0f %%", 100*float64(t.Tokens.CacheRead)/float64(input))
 	}
-	costed := "Cost"
-	if t.Costed < t.Sessions {
-		costed = fmt.Sprintf("Cost, %d of %d", t.Costed, t.Sessions) // a longer text is cut in a narrow window
-	}
-	p.costed.Set(costed, widgets.ColorMuted)
+	p.costed.Set("Cost"+present.When(t.Costed < t.Sessions, fmt.Sprintf(", %d of %d", t.Costed, t.Sessions)), widgets.ColorMuted) // a longer text is cut in a narrow window
 	for i, text := range []string{present.ShortCount(float64(today)), present.ShortCount(float64(week)), strings.TrimPrefix(present.Cost(t.CostUSD, t.Costed, t.Sessions), "at least "), share} {
 		p.figures[i].Set(text, theme.ColorNameForeground)
 	}
@@ -243,17 +239,9 @@ func (p *Page) Show() {
 	if p.read != nil {
 		p.rows = p.sum(p.by.Value())
 	}
-	banner, has := "", len(p.rows.Rows) > 0
-	if has {
-		banner = describe.ProblemSummary(p.read.snapshot)
-		p.draw()
-	}
+	banner, total, has := p.draw()
 	if p.problem.Set(banner) {
 		p.Content.Refresh()
-	}
-	total := ""
-	if has {
-		total = describe.Totals(&p.rows, p.read.snapshot) + present.When(p.cancel != nil, " · reading again…")
 	}
 	widgets.SetLabel(p.total, total)
 	again := p.window.NewButton("Refresh", widgets.PlainIcon("refresh"), p.Look)
@@ -272,13 +260,18 @@ func (p *Page) Show() {
 // chartBars is the largest number of rows that the chart shows.
 const chartBars = 31
 
-// draw fills the chart and the table. The days of the chart are in chronological order; days without usage are
+// draw fills the chart and the table, if there are rows, and returns the texts above them. The days of the chart are in chronological order; days without usage are
 // included.
-func (p *Page) draw() {
+func (p *Page) draw() (problem, total string, has bool) {
+	if len(p.rows.Rows) == 0 {
+		return "", "", false
+	}
 	var bars []widgets.ChartBar
 	rows := p.rows.Rows
 	if p.rows.By == usage.ByDay {
-		bars = dayBars(rows, p.window.Now())
+		for day, r := range usage.Days(rows, p.window.Now(), chartBars) {
+			bars = append(bars, chartBar(day.Format("2 Jan"), r))
+		}
 	} else {
 		for i := range rows[:min(len(rows), chartBars)] {
 			label := present.UsageKey(string(p.rows.By), present.Tail(rows[i].Name(), describe.MaxText))
@@ -291,12 +284,5 @@ func (p *Page) draw() {
 	p.chart.Set(bars, present.ShortCount)
 	p.showFigures()
 	p.list.Refresh()
-}
-
-// dayBars returns a bar for each of the last days until now, the oldest first.
-func dayBars(rows []usage.Row, now time.Time) (bars []widgets.ChartBar) {
-	for day, r := range usage.Days(rows, now, chartBars) {
-		bars = append(bars, chartBar(day.Format("2 Jan"), r))
-	}
-	return bars
+	return describe.ProblemSummary(p.read.snapshot), describe.Totals(&p.rows, p.read.snapshot) + present.When(p.cancel != nil, " · reading again…"), true
 }

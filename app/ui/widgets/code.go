@@ -22,7 +22,7 @@ type Code struct {
 	Changed func()
 
 	host     *Host
-	parts    func() []CodePart
+	parts    func() []codetext.Part
 	size     int // size of the texts in bytes
 	columns  int // number of columns of the rows, or of those that are being prepared
 	latest   int // number of the last preparation
@@ -32,13 +32,6 @@ type Code struct {
 	endShown bool    // the user has seen the last row
 	height   float32 // of the content at the last layout
 	from, to float32 // what is in sight, in the coordinates of Content
-}
-
-// CodePart is a text with a title. The title is always a text of Rollcall, and its font differs from the font of the texts.
-type CodePart struct {
-	Title, Text string
-	Diff        bool // the lines begin with a sign: added ones are green, removed ones red
-	Markdown    bool // the text is shown as Markdown, unless that would leave out a part of it
 }
 
 // codeRow is one line on the screen.
@@ -70,8 +63,9 @@ func (h *Host) NewCode() *Code {
 // tall returns the height of the texts.
 func (c *Code) tall() float32 { return c.Content.Objects[0].MinSize().Height }
 
-// Set shows other texts. parts is called on another goroutine if size, their size in bytes, is large.
-func (c *Code) Set(size int, parts func() []CodePart) {
+// Set shows other texts, each below its title in another font. parts is called on another goroutine if size, their size in bytes, is large. A text in Markdown is
+// shown as such, unless that would leave out a part of it.
+func (c *Code) Set(size int, parts func() []codetext.Part) {
 	c.size = size
 	c.parts = parts
 	c.endShown = false
@@ -157,7 +151,7 @@ func (c *Code) prepare() {
 	}()
 }
 
-func (c *Code) take(parts []CodePart, rows []codeRow) {
+func (c *Code) take(parts []codetext.Part, rows []codeRow) {
 	c.rows = rows
 	c.ready = true
 	c.show(c.drawn)
@@ -193,7 +187,7 @@ func (c *Code) resized(width float32) {
 const mostMarkdown, mostWord = 32 << 10, 500
 
 // rendered returns parts of which one is Markdown as a person reads them; nil: none is, or it can't be shown whole.
-func (h *Host) rendered(parts []CodePart) fyne.CanvasObject {
+func (h *Host) rendered(parts []codetext.Part) fyne.CanvasObject {
 	rows, has := Rows(-6), false
 	for _, p := range parts {
 		if p.Title != "" {
@@ -244,6 +238,9 @@ func (w *codeRows) CreateRenderer() fyne.WidgetRenderer {
 	return r
 }
 
+// signColors are the colours of the lines of a diff.
+var signColors = map[byte]fyne.ThemeColorName{'+': ColorGood, '-': ColorBad}
+
 // draw shows the row in t.
 func (r codeRow) draw(t *canvas.Text, y, width float32) {
 	t.Text = r.text
@@ -253,11 +250,8 @@ func (r codeRow) draw(t *canvas.Text, y, width float32) {
 	if r.isTitle {
 		t.TextSize, t.Color = TextSize(theme.SizeNameCaptionText), ThemeColor(ColorMuted)
 	}
-	switch r.sign {
-	case '+':
-		t.Color = ThemeColor(ColorGood)
-	case '-':
-		t.Color = ThemeColor(ColorBad)
+	if color, ok := signColors[r.sign]; ok {
+		t.Color = ThemeColor(color)
 	}
 	if wide := fyne.MeasureText(t.Text, t.TextSize, t.TextStyle).Width; wide > width && width > 0 {
 		t.TextSize *= width / wide
@@ -267,7 +261,7 @@ func (r codeRow) draw(t *canvas.Text, y, width float32) {
 }
 
 // wrapParts returns the rows of parts, of at most columns letters each.
-func wrapParts(parts []CodePart, columns int) (rows []codeRow) {
+func wrapParts(parts []codetext.Part, columns int) (rows []codeRow) {
 	for i, p := range parts {
 		if p.Title != "" {
 			if i > 0 {

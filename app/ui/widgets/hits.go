@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"image/color"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -97,12 +98,7 @@ func textOf(spans []span) string {
 
 // hasHit reports whether a span is marked.
 func hasHit(spans []span) bool {
-	for _, s := range spans {
-		if s.isHit {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(spans, func(s span) bool { return s.isHit })
 }
 
 // paragraph returns a wrapped text: one that can be selected, unless it has several styles.
@@ -137,26 +133,15 @@ func (h *hits) paragraph(spans []span) fyne.CanvasObject {
 }
 
 // markTheme is the application's theme, in which the background of code in a paragraph is that of a hit.
-type markTheme struct{}
-
-func (markTheme) current() fyne.Theme { return fyne.CurrentApp().Settings().Theme() }
+type markTheme struct{ Theme }
 
 // Color returns the colour of the application's theme.
-func (t markTheme) Color(name fyne.ThemeColorName, variant fyne.ThemeVariant) color.Color {
+func (markTheme) Color(name fyne.ThemeColorName, _ fyne.ThemeVariant) color.Color {
 	if name == theme.ColorNameInputBackground {
 		name = ColorHit
 	}
-	return t.current().Color(name, variant)
+	return ThemeColor(name)
 }
-
-// Font returns the font of the application's theme.
-func (t markTheme) Font(style fyne.TextStyle) fyne.Resource { return t.current().Font(style) }
-
-// Icon returns the icon of the application's theme.
-func (t markTheme) Icon(name fyne.ThemeIconName) fyne.Resource { return t.current().Icon(name) }
-
-// Size returns the size of the application's theme.
-func (t markTheme) Size(name fyne.ThemeSizeName) float32 { return t.current().Size(name) }
 
 // Mark marks what find finds, and returns how many places that are; nil marks nothing. A text with hits is shown whole.
 func (t *LongText) Mark(find Find) int {

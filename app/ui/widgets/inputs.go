@@ -50,11 +50,7 @@ func (h *Host) NewFlatButton(text string, icon fyne.Resource, tapped func()) *Bu
 
 // SetPrimary marks the button as the one for the main action, or no longer.
 func (b *Button) SetPrimary(on bool) {
-	importance := widget.MediumImportance
-	if on {
-		importance = widget.HighImportance
-	}
-	change(b, &b.Importance, importance)
+	change(b, &b.Importance, map[bool]widget.Importance{true: widget.HighImportance, false: widget.MediumImportance}[on])
 }
 
 // SetEnabled enables or disables the button.
@@ -127,14 +123,6 @@ type Select struct {
 	host *Host
 }
 
-// NewSelect returns a drop-down list in which nothing is selected.
-func (h *Host) NewSelect(options []string, changed func(string)) *Select {
-	s := &Select{host: h}
-	s.Options, s.OnChanged = options, changed
-	s.ExtendBaseWidget(s)
-	return s
-}
-
 // FocusGained scrolls to the list.
 func (s *Select) FocusGained() {
 	s.Select.FocusGained()
@@ -169,9 +157,11 @@ type Choice[T comparable] struct {
 
 // NewChoice returns a list of names, of which the one with the index first is selected.
 func NewChoice[T comparable](h *Host, names []string, values []T, first int, changed func()) *Choice[T] {
-	c := &Choice[T]{h.NewSelect(names, func(string) { changed() }), values}
-	c.List.Selected = names[first]
-	return c
+	s := &Select{host: h}
+	s.Options, s.OnChanged = names, func(string) { changed() }
+	s.Selected = names[first]
+	s.ExtendBaseWidget(s)
+	return &Choice[T]{s, values}
 }
 
 // Value returns the value that is selected.

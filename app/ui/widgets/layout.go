@@ -158,25 +158,10 @@ func Flow(o ...fyne.CanvasObject) *fyne.Container {
 	}}, o...)
 }
 
-// Fill gives content all the space. Its minimum size is the result of least, or the minimum size of content if least is
-// nil. resized is called after each layout; it may be nil.
-func Fill(content fyne.CanvasObject, least func() fyne.Size, resized func(fyne.Size)) *fyne.Container {
-	return container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
-		Place(content, 0, 0, size.Width, size.Height)
-		if resized != nil {
-			resized(size)
-		}
-	}, func([]fyne.CanvasObject) fyne.Size {
-		if least != nil {
-			return least()
-		}
-		return content.MinSize()
-	}}, content)
-}
-
 // Narrow lets o become narrower than its text, which it then cuts.
 func Narrow(o fyne.CanvasObject) *fyne.Container {
-	return Fill(o, func() fyne.Size { return fyne.NewSize(60, o.MinSize().Height) }, nil)
+	return container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) { Place(o, 0, 0, size.Width, size.Height) },
+		func([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(60, o.MinSize().Height) }}, o)
 }
 
 // NameWidth is the width of the column of names before fields.

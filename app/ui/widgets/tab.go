@@ -99,10 +99,10 @@ func (t *Tab) SetCompact(on bool) {
 	t.show(s)
 }
 
-// SetCount shows another number. color is that of the icon and the number.
+// SetCount shows another number. color is that of the icon and the number, unless the number is 0.
 func (t *Tab) SetCount(n int, color fyne.ThemeColorName) {
 	s := t.shown
-	s.count, s.color = n, color
+	s.count, s.color = n, map[bool]fyne.ThemeColorName{true: color, false: ColorMuted}[n > 0]
 	t.show(s)
 }
 

@@ -292,10 +292,7 @@ func (h *Host) NewLongText(text *SelectText, first, rest string, resized func())
 	content := container.NewStack(text)
 	return h.newLongText(content, func(whole string, found *hits) {
 		text.SetText(whole)
-		color := theme.ColorNameForeground
-		if text.Importance == widget.LowImportance {
-			color = ColorMuted
-		}
+		color := map[bool]fyne.ThemeColorName{true: ColorMuted, false: theme.ColorNameForeground}[text.Importance == widget.LowImportance]
 		o := fyne.CanvasObject(text)
 		if found.find != nil {
 			marked := found.paragraph([]span{{text: whole, style: text.TextStyle, color: color}})
@@ -385,7 +382,7 @@ func (h *Host) NewCopyMark(text func() string) *CopyMark {
 func (m *CopyMark) Tapped(*fyne.PointEvent) {
 	fyne.CurrentApp().Clipboard().SetContent(m.text())
 	SetImage(m.image, NewIcon("done", ColorGood))
-	time.AfterFunc(1500*time.Millisecond, func() { m.host.Post(func() { SetImage(m.image, copyIcon) }) })
+	time.AfterFunc(copiedFor, func() { m.host.Post(func() { SetImage(m.image, copyIcon) }) })
 }
 
 // Cursor returns the cursor of what can be clicked.
