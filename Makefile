@@ -269,7 +269,7 @@ icons: ## draw the icons again from their SVG sources
 	go generate ./assets
 
 shots: ## paint every page and state of the window, light and dark, every page also at four sizes and two scales: build/shots/ui-*.png
-	ROLLCALL_SHOTS=1 go test -count=1 -tags headless -timeout 30m -run 'Shot|Page|Introduction|Queue|Locks|Markdown|Defect' ./app/ui
+	ROLLCALL_SHOTS=1 go test -count=1 -tags headless -timeout 30m -run 'Shot|Page|Introduction|Queue|Locks|Markdown|Defect' ./app/ui/...
 
 screenshots: ## paint the window that the README shows, and keep the tests' screenshot of the menu (after make test)
 	go test -count=1 -tags headless -run TestShotFrontPage ./app/ui

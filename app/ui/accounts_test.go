@@ -16,11 +16,12 @@ import (
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
 	"rollcall/internal/must"
+	"rollcall/internal/uitest"
 )
 
 // limitedAgent is an agent that stores limits.
 type limitedAgent struct {
-	*fakeAgent
+	*uitest.Agent
 	limits []adapters.Limit
 }
 
@@ -67,6 +68,7 @@ func TestUsageLimits(t *testing.T) {
 
 // TestLaunchAccount: the launch page offers the homes of the one agent that is chosen, and launches in the chosen one.
 func TestLaunchAccount(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // of the prompt for the terminal
 	snap := full()
 	for i := range snap.Own {
 		if s := &snap.Own[i]; s.Agent == agentname.Codex {
@@ -79,32 +81,30 @@ func TestLaunchAccount(t *testing.T) {
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents(), Live: namedHomes(t)})
 	w.shoot("accounts")
 	w.ui.ShowLaunch()
-	p := w.ui.launch
-	w.until("the agents", func() bool { return p.asked })
+	p := w.launchPage()
+	w.until("the agents", p.asked)
 	p.folder.SetText(t.TempDir())
 	p.prompt.SetText("Fix the build.")
-	if p.home.content.Visible() {
+	if p.shows("Account") {
 		t.Error("a choice of accounts for an agent with one home")
 	}
 	p.choices[0].check.SetChecked(false)
 	p.choices[1].check.SetChecked(true)
-	if !p.home.content.Visible() || p.home.List.Options[1] != "work" {
-		t.Fatalf("no choice of accounts: %v", p.home.List.Options)
+	if !p.shows("Account") || p.home.Options[1] != "work" {
+		t.Fatalf("no choice of accounts: %v", p.home.Options)
 	}
-	p.home.List.SetSelected("work")
-	f := p.read()
-	if f.Home != "/home/dev/.codex-work" || !slices.Contains(f.TerminalCommand("rollcall", f.members[0], ""), "--home=/home/dev/.codex-work") {
-		t.Errorf("home %q", f.Home)
-	}
-	if p.ui.options.Launches != nil {
-		w.command("FAKE_HOME=/home/dev/.codex-work")
-	}
+	p.home.SetSelected("work")
+	w.command("FAKE_HOME=/home/dev/.codex-work")
 	w.shoot("launch-account")
-	p.choices[0].check.SetChecked(true)
-	if f := p.read(); p.home.content.Visible() || f.Home != "" {
-		t.Errorf("two agents in the home %q", f.Home)
+	p.terminal.SetChecked(true)
+	p.launch()
+	w.until("the terminal", func() bool { return len(w.system.terminals()) == 1 })
+	if got := w.system.terminals()[0]; !slices.Contains(got, "--home=/home/dev/.codex-work") {
+		t.Errorf("the terminal runs %q", got)
 	}
-	if text := strings.Join(shownTexts(w.ui.launch.content), "\n"); strings.Contains(text, ownAccount) {
-		t.Error("the choice is still shown")
+	p.terminal.SetChecked(false)
+	p.choices[0].check.SetChecked(true)
+	if p.shows("Account") || p.home.Selected != "the account of your environment" {
+		t.Errorf("two agents in the home %q", p.home.Selected)
 	}
 }

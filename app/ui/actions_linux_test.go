@@ -23,7 +23,7 @@ import (
 func TestStop(t *testing.T) {
 	w := openReal(t, "agent")
 	s := w.started("do it")
-	w.ui.showStop(s)
+	w.ui.upkeep.Stop(s)
 	w.until("the plan", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	shows(t, w.ui.host.Sheet.Popup, "Claude Code · "+present.Project(w.dir)+" · working", "The session is in the middle of a turn", fmt.Sprintf("%d ", s.Process.PID), "terminate and waits up to 5 s; if that is not enough, it sends kill")
 	tap(t, w.ui.host.Sheet.Popup, "Stop")
@@ -33,7 +33,7 @@ func TestStop(t *testing.T) {
 	if w.agent.table.Alive(s.Process) {
 		t.Error("it lives")
 	}
-	w.ui.showStop(s)
+	w.ui.upkeep.Stop(s)
 	w.until("the answer", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	shows(t, w.ui.host.Sheet.Popup, "The session is not running any more.")
 }
@@ -41,19 +41,19 @@ func TestStop(t *testing.T) {
 // TestStopIdle: idle sessions are listed, and those that stay ticked are stopped.
 func TestStopIdle(t *testing.T) {
 	w := openReal(t, "agent")
-	w.ui.showStopIdle()
+	w.ui.upkeep.StopIdle()
 	w.until("the list", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	shows(t, w.ui.host.Sheet.Popup, "There is no idle session that can be stopped.")
 	w.ui.host.CloseSheet()
 	first := w.started("first")
 	other := filepath.Join(w.dir, "..", "other")
 	must.Do(t, os.Mkdir(other, 0o700))
-	w.ui.launch.folder.SetText(other)
+	w.launchPage().folder.SetText(other)
 	second := w.started("second")
 	w.agent.be(adapters.Idle)
 	// The sheet joins a question that is under way, and one may have begun before the sessions became idle.
 	w.core.RefreshOne(t.Context(), agentname.ClaudeCode)
-	w.ui.showStopIdle()
+	w.ui.upkeep.StopIdle()
 	w.until("the list", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	shows(t, w.ui.host.Sheet.Popup, "first", "second", "Stop 2 sessions")
 	check(t, w.ui.host.Sheet.Popup, "second", false)
@@ -65,7 +65,7 @@ func TestStopIdle(t *testing.T) {
 		t.Error("the wrong one was stopped")
 	}
 	// One that works by now is left alone.
-	w.ui.showStopIdle()
+	w.ui.upkeep.StopIdle()
 	w.until("the list", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.agent.be(adapters.Working)
 	tap(t, w.ui.host.Sheet.Popup, "Stop 1 session")
@@ -81,7 +81,7 @@ func TestStopIdle(t *testing.T) {
 func TestResume(t *testing.T) {
 	w := openReal(t, "agent")
 	s := w.started("do it")
-	w.ui.showResume(s)
+	w.ui.launch.Resume(s)
 	shows(t, w.ui.host.Sheet.Popup, "The session is still running: its file.", "Write a message, or resume in a terminal.")
 	w.ui.host.CloseSheet()
 	must.Do(t, os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600))
@@ -90,10 +90,10 @@ func TestResume(t *testing.T) {
 	})
 	must.Do(t, os.Remove(filepath.Join(w.agent.store, s.ID+".end")))
 	over := *w.ui.sessions.view.ByKey[listing.Key{Agent: s.Agent, ID: s.ID}]
-	if !w.ui.canResume(&over) {
+	if !w.ui.launch.CanResume(&over) {
 		t.Fatalf("can't be resumed: %+v", over)
 	}
-	w.ui.showResume(over)
+	w.ui.launch.Resume(over)
 	r := w.ui.host.Sheet
 	typeInto(t, r.Popup, "Also add a test for an empty file.", "go on")
 	w.until("the command", func() bool { return strings.Contains(strings.Join(shownTexts(r.Popup), "\n"), "--resume "+s.ID) })

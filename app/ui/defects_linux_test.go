@@ -33,8 +33,8 @@ func TestFailedLaunchSaysWhy(t *testing.T) {
 	if all := w.run(); !strings.Contains(all, "Not logged in · Please run /login\nEnded with") || strings.Contains(all, "{") {
 		t.Errorf("at first it shows\n%s", all)
 	}
-	tap(t, w.ui.launch.runs, "Show log")
-	shows(t, w.ui.launch.runs, `{"type":"system","n":29}`)
+	tap(t, w.launchPage().runs, "Show log")
+	shows(t, w.launchPage().runs, `{"type":"system","n":29}`)
 	if strings.Contains(w.run(), "Show log") {
 		t.Error("the log is offered twice")
 	}

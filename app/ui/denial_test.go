@@ -113,7 +113,7 @@ func TestNextRequestWaits(t *testing.T) {
 func TestEnterOpensNoTerminal(t *testing.T) {
 	for _, seen := range []bool{true, false} {
 		a := newAsker(command("a-session-1", "1", "rm -rf src", time.Minute))
-		a.name = "claude-code"
+		a.As = "claude-code"
 		snap := waiters(map[string]int{"a-session-1": 1})
 		f := &fakeShower{}
 		f.plan = show.Plan{Session: snap.Own[0], Seen: seen, Note: "it runs in tmux, and no terminal is attached to it", Offers: []show.Offer{{Kind: show.OfferAttach, Text: "attach a terminal to it", Command: []string{"tmux", "attach-session"}}}}

@@ -63,8 +63,8 @@ func newDetailPane(u *UI) *detailPane {
 	d.title = widgets.NewLine("", theme.ColorNameForeground, theme.SizeNameSubHeadingText, fyne.TextStyle{Bold: true})
 	d.status = widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{})
 	d.terminal = d.button("Show terminal", d.showTerminal)
-	d.stop = d.button("Stop…", func(s *app.Session) { u.showStop(*s) })
-	d.resume = d.button("Resume…", func(s *app.Session) { u.showResume(*s) })
+	d.stop = d.button("Stop…", func(s *app.Session) { u.upkeep.Stop(*s) })
+	d.resume = d.button("Resume…", func(s *app.Session) { u.launch.Resume(*s) })
 	d.goOn = d.button("Continue at the reset…", func(s *app.Session) { u.upkeep.Continue(*s) })
 	d.more = d.button("", func(s *app.Session) { u.host.ShowMenuBelow(d.more, d.moreItems(s)) })
 	d.more.Icon = widgets.PlainIcon("more")
@@ -148,8 +148,8 @@ func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
 	if u.options.Answers.CanInterrupt(s) {
 		items = append(items, fyne.NewMenuItem("Interrupt the turn…", func() { u.showInterrupt(*s) }))
 	}
-	if s.Live() && u.canResume(s) {
-		items = append(items, fyne.NewMenuItem("Resume…", func() { u.showResume(*s) }))
+	if s.Live() && u.launch.CanResume(s) {
+		items = append(items, fyne.NewMenuItem("Resume…", func() { u.launch.Resume(*s) }))
 	}
 	if u.canRetryHooks(s) {
 		id := s.Launch.ID
@@ -173,7 +173,7 @@ func (d *detailPane) copyItems(s *app.Session) []*fyne.MenuItem {
 	folder := fyne.NewMenuItem("Copy folder", func() { u.host.Copy(d.more, s.CWD) })
 	folder.Disabled = s.CWD == ""
 	resume := fyne.NewMenuItem("Copy resume command", func() { d.copyResumeCommand(s) })
-	resume.Disabled = !launch.HasResume(u.adapter(s.Agent), s)
+	resume.Disabled = !launch.HasResume(launch.Find(u.options.Agents, s.Agent), s)
 	var items []*fyne.MenuItem
 	if last := d.conversation.lastReply(); last != nil {
 		items = append(items, fyne.NewMenuItem("Copy last message", func() { u.host.Copy(d.more, last.message.Markdown()) }))
@@ -200,7 +200,7 @@ func (d *detailPane) button(text string, tapped func(*app.Session)) *widgets.But
 func (d *detailPane) copyResumeCommand(s *app.Session) {
 	u, x := d.ui, *s
 	u.try("", func() error {
-		command, err := launch.ResumeCommand(u.adapter(x.Agent), &x)
+		command, err := launch.ResumeCommand(launch.Find(u.options.Agents, x.Agent), &x)
 		if err == nil {
 			u.post(func() { u.host.Copy(d.more, command) })
 		}
@@ -266,7 +266,7 @@ func (d *detailPane) showActions(s *app.Session) {
 	widgets.SetVisible(d.resume, !s.Live())
 	widgets.SetVisible(d.goOn, d.ui.upkeep.CanContinue(s))
 	d.stop.SetEnabled(s.Live() && s.Parent == "")
-	d.resume.SetEnabled(d.ui.canResume(s))
+	d.resume.SetEnabled(d.ui.launch.CanResume(s))
 	d.composer.show(s)
 	d.buttons.Refresh()
 }
@@ -274,7 +274,7 @@ func (d *detailPane) showActions(s *app.Session) {
 // showTerminal shows the terminal of the session, one at a time, or the log of a launch that has none.
 func (d *detailPane) showTerminal(s *app.Session) {
 	if s.IsBackground() {
-		d.ui.showLog(s)
+		d.ui.launch.ShowLog(s)
 		return
 	}
 	d.showing = true

@@ -41,7 +41,7 @@ func TestFocusOfEveryPage(t *testing.T) {
 	}
 	click(w.ui.nav.launch)
 	w.rune('y')
-	if w.ui.launch.prompt.Text != "y" {
+	if w.launchPage().prompt.Text != "y" {
 		t.Errorf("after a click on New agent the focus is on %T", w.win.Canvas().Focused())
 	}
 }

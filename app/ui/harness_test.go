@@ -217,7 +217,7 @@ func openWith(t *testing.T, core Core, o Options) *window {
 	w.core, _ = core.(*fakeCore)
 	snap := core.Snapshot()
 	w.win = w.Window.Window
-	o.Window, o.Days = w.win, 7
+	o.Window, o.Days, o.Program = w.win, 7, "/opt/rollcall"
 	if o.Launches == nil {
 		o.Launches = launch.In(t.TempDir(), proc.Open())
 	}

@@ -70,11 +70,11 @@ func TestKeyboardWalk(t *testing.T) {
 	w.tabTo("the stop", w.ui.sessions.detail.stop)
 
 	w.shortcut(fyne.KeyN)
-	w.until("the agents", func() bool { return w.ui.launch.asked })
-	w.tabTo("the prompt", w.ui.launch.prompt)
-	w.tabTo("the worktree", w.ui.launch.apart)
+	w.until("the agents", w.launchPage().asked)
+	w.tabTo("the prompt", w.launchPage().prompt)
+	w.tabTo("the worktree", w.launchPage().apart)
 	w.rune(' ')
-	if !w.ui.launch.apart.Checked {
+	if !w.launchPage().apart.Checked {
 		t.Error("the Space key does not choose the worktree")
 	}
 	w.shortcut(fyne.Key5)

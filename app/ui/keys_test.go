@@ -73,8 +73,8 @@ func TestFocusLeavesWithItsPage(t *testing.T) {
 	}
 	w.shortcut(fyne.KeyN)
 	w.rune('y')
-	if w.ui.page != pageLaunch || w.ui.launch.prompt.Text != "y" {
-		t.Errorf("page %d shows, and the prompt is %q", w.ui.page, w.ui.launch.prompt.Text)
+	if w.ui.page != pageLaunch || w.launchPage().prompt.Text != "y" {
+		t.Errorf("page %d shows, and the prompt is %q", w.ui.page, w.launchPage().prompt.Text)
 	}
 	w.shortcut(fyne.Key1)
 	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.sessions.list) {
@@ -94,12 +94,12 @@ func TestEscapeClosesEverySheet(t *testing.T) {
 	if _, err := w.ui.options.Fuses.Set(t.Context(), fuse.Fuse{Path: t.TempDir(), Script: "true"}, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	w.ui.launch.look()
+	w.ui.launch.Look()
 	w.ui.open(pageLocks)
-	w.until("the agents and the timer", func() bool { return w.ui.launch.asked && strings.Contains(w.locksPage(), "Extend…") })
+	w.until("the agents and the timer", func() bool { return w.launchPage().asked() && strings.Contains(w.locksPage(), "Extend…") })
 	page := func(button string) func() { return func() { tap(t, w.ui.upkeep.Content, button) } }
 	sheets := map[string]func(){
-		"resume": func() { w.ui.showResume(full().Sessions()[0]) },
+		"resume": func() { w.ui.launch.Resume(full().Sessions()[0]) },
 		"lock":   page("Lock a folder…"),
 		"timer":  page("Set a timer…"),
 		"extend": page("Extend…"),
@@ -168,7 +168,7 @@ func TestEveryPageByKeys(t *testing.T) {
 	for page := range w.ui.pages {
 		w.ui.open(page)
 		w.until("the page", func() bool {
-			return (page != pageLaunch || w.ui.launch.asked) && (page != pageLocks || strings.Contains(w.locksPage(), "Locked folders"))
+			return (page != pageLaunch || w.launchPage().asked()) && (page != pageLocks || strings.Contains(w.locksPage(), "Locked folders"))
 		})
 		reached := w.tabStops()
 		for _, o := range visible(w.ui.content) {

@@ -22,27 +22,28 @@ import (
 )
 
 // launchWindow is a window at its launch page, with a folder that exists.
-func launchWindow(t *testing.T, snap *app.Snapshot) (*window, *launchPage, string) {
+func launchWindow(t *testing.T, snap *app.Snapshot) (*window, *launchFields, string) {
 	t.Helper()
 	w := open(t, snap)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
 	w.ui.ShowLaunch()
-	w.until("the agents", func() bool { return w.ui.launch.asked })
-	return w, w.ui.launch, dir
+	p := w.launchPage()
+	w.until("the agents", p.asked)
+	return w, p, dir
 }
 
 // command waits until the page shows a command.
 func (w *window) command(parts ...string) {
 	w.t.Helper()
-	p := w.ui.launch.preview
+	p := w.launchPage()
 	w.until("the command "+strings.Join(parts, " "), func() bool {
 		for _, part := range parts {
 			if !strings.Contains(p.command.Text+"\n"+p.notes.Text, part) {
 				return false
 			}
 		}
-		return !p.asking
+		return true
 	})
 }
 
@@ -66,13 +67,13 @@ func TestLaunchPreview(t *testing.T) {
 	w.command("/usr/local/bin/claude -p", `it'\''s here'`, "The prompt (5 B) is sent to its standard input",
 		"Removed from its environment: FAKE_API_KEY: with it the agent bills an API account")
 	p.choices[0].model.SetText("opus")
-	p.choices[0].mode.List.SetSelected("plan")
+	p.choices[0].mode.SetSelected("plan")
 	w.command("claude --model opus --mode plan -p")
 	shows(t, p.content, "plan: makes a plan and changes nothing.")
-	p.more.toggle()
-	p.more.keepEnv.SetChecked(true)
-	w.until("nothing to be left out", func() bool { return !strings.Contains(p.preview.notes.Text, "Removed from") && !p.preview.asking })
-	w.press(p.preview.copy, fyne.KeySpace)
+	p.advanced.OnTapped()
+	p.keepEnv.SetChecked(true)
+	w.until("nothing to be left out", func() bool { return !strings.Contains(p.notes.Text, "Removed from") })
+	w.press(p.copy, fyne.KeySpace)
 	if got := fyne.CurrentApp().Clipboard().Content(); !strings.HasSuffix(got, "&& /usr/local/bin/claude --model opus --mode plan -p") {
 		t.Errorf("copied %q", got)
 	}
@@ -83,7 +84,7 @@ func TestLaunchPreview(t *testing.T) {
 	}
 	p.folder.SetText("")
 	shows(t, p.content, "Choose a folder.")
-	if !p.start.Disabled() || !p.preview.copy.Disabled() {
+	if !p.start.Disabled() || !p.copy.Disabled() {
 		t.Error("can be launched without a folder")
 	}
 }
@@ -99,26 +100,26 @@ func TestLaunchWarnings(t *testing.T) {
 	p.folder.SetText(dir)
 	p.prompt.SetText("do it")
 	w.until("the warnings", func() bool {
-		text := p.preview.warning.Text
-		return !p.preview.warning.Hidden && strings.Contains(text, "is in use: Claude Code session n (working) works here") && strings.Contains(text, "(tidy up) fires at") && p.preview.extending.Visible()
+		text := p.warning.Text
+		return !p.warning.Hidden && strings.Contains(text, "is in use: Claude Code session n (working) works here") && strings.Contains(text, "(tidy up) fires at") && p.shows("Extend the timer by 1 hour")
 	})
 	barFits(t, p)
 	w.shoot("launch-warnings")
-	w.press(p.preview.extend, fyne.KeySpace)
+	w.press(p.extend, fyne.KeySpace)
 	w.until("another hour", func() bool {
 		list, err := w.ui.options.Fuses.List()
 		return err == nil && len(list) == 1 && list[0].Expires.Equal(set.Expires.Add(time.Hour)) &&
-			strings.Contains(p.preview.warning.Text, list[0].Expires.Local().Format("15:04:05"))
+			strings.Contains(p.warning.Text, list[0].Expires.Local().Format("15:04:05"))
 	})
 	p.prompt.SetText("")
-	if !p.preview.warning.Hidden || p.preview.caution.Visible() {
+	if !p.warning.Hidden || p.caution.Visible() {
 		t.Error("warnings without a command")
 	}
 	barFits(t, p)
 }
 
 // barFits checks that the bar of the page has its height, and the form the rest.
-func barFits(t *testing.T, p *launchPage) {
+func barFits(t *testing.T, p *launchFields) {
 	t.Helper()
 	for _, bar := range p.content.Objects {
 		if bar != fyne.CanvasObject(p.scroll) && (bar.Size().Height != bar.MinSize().Height || p.scroll.Size().Height > bar.Position().Y) {
@@ -127,49 +128,12 @@ func barFits(t *testing.T, p *launchPage) {
 	}
 }
 
-// Hooks run at most once, unless the user wants them to run at least once.
-func TestLaunchHooks(t *testing.T) {
-	_, p, dir := launchWindow(t, full())
-	p.folder.SetText(dir)
-	p.prompt.SetText("do it")
-	p.more.onCreate.SetText("echo begun")
-	p.more.onComplete.SetText("echo done")
-	for _, again := range []bool{false, true} {
-		p.more.retryHooks.SetChecked(again)
-		var f launchForm
-		p.more.fill(&f)
-		req, err := f.Request(t.Context())
-		want := []launch.Hook{{When: launch.OnCreate, Command: "echo begun", Again: again}, {When: launch.OnComplete, Command: "echo done", Again: again}}
-		if err != nil || !slices.Equal(req.Hooks, want) {
-			t.Errorf("%+v, %v", req.Hooks, err)
-		}
-	}
-}
-
-func TestLaunchPromptFromFile(t *testing.T) {
-	w, p, dir := launchWindow(t, full())
-	file := filepath.Join(dir, "todo.md")
-	p.folder.SetText(dir)
-	p.file.set(file)
-	w.command("the prompt: ", "todo.md: no such file")
-	must.Do(t, os.WriteFile(file, []byte("fix everything"), 0o600))
-	p.changed()
-	w.command("The prompt (14 B) is sent to its standard input")
-	if p.prompt.Visible() {
-		t.Error("there are two prompts")
-	}
-	p.file.set("")
-	if !p.prompt.Visible() || p.file.path() != "" {
-		t.Error("the prompt's field did not come back")
-	}
-}
-
 func TestLaunchWithoutAgents(t *testing.T) {
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: []adapters.Adapter{
-		&fakeAgent{name: agentname.ClaudeCode, program: "claude", install: "npm install -g @anthropic-ai/claude-code"}}})
+		&fakeAgent{As: agentname.ClaudeCode, Run: "claude", Install: "npm install -g @anthropic-ai/claude-code"}}})
 	w.ui.ShowLaunch()
-	w.until("the agents", func() bool { return w.ui.launch.asked })
-	p := w.ui.launch
+	w.until("the agents", w.launchPage().asked)
+	p := w.launchPage()
 	shows(t, p.content, "not installed: npm install -g @anthropic-ai/claude-code", "Choose an agent.")
 	if !p.start.Disabled() || !p.choices[0].check.Disabled() {
 		t.Error("nothing can be started, and the page says it can")
@@ -185,18 +149,17 @@ func TestLaunchWithoutAgents(t *testing.T) {
 func TestLaunchInTerminal(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	w, p, dir := launchWindow(t, full())
-	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(dir)
 	p.prompt.SetText("say 'hi'; $(rm -rf /)")
 	p.terminal.SetChecked(true)
 	p.choices[0].model.SetText("opus")
-	p.choices[0].mode.List.SetSelected("acceptEdits")
+	p.choices[0].mode.SetSelected("acceptEdits")
 	extra := filepath.Join(dir, "a b")
 	must.Do(t, os.WriteFile(extra, []byte("more"), 0o600))
-	p.more.files.SetText(extra + "\n\n")
-	p.more.group.SetText("g-1")
-	p.more.onComplete.SetText("echo done")
-	p.more.retryHooks.SetChecked(true)
+	p.files.SetText(extra + "\n\n")
+	p.group.SetText("g-1")
+	p.onComplete.SetText("echo done")
+	p.retryHooks.SetChecked(true)
 	p.choices[1].check.SetChecked(true)
 	shows(t, p.content, "A terminal can run only one agent")
 	p.choices[1].check.SetChecked(false)
@@ -238,8 +201,8 @@ func TestLaunchInTerminal(t *testing.T) {
 
 	w.system.fails = errors.New("no terminal found")
 	w.press(p.start, fyne.KeyReturn)
-	w.until("the failure", func() bool { return p.refused.content.Visible() })
-	shows(t, p.refused.content, "Not launched: no terminal found")
+	w.until("the failure", func() bool { return p.refused.Visible() })
+	shows(t, p.refused, "Not launched: no terminal found")
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), launch.PromptFolder+"*")); len(left) > 0 {
 		t.Errorf("prompts are left: %q", left)
 	}
@@ -249,7 +212,6 @@ func TestLaunchInTerminal(t *testing.T) {
 // it, and can be used anyway.
 func TestLaunchRefused(t *testing.T) {
 	w, p, dir := launchWindow(t, full())
-	w.ui.options.Program = "/opt/rollcall"
 	locks := w.ui.options.Launches.Locks()
 	if _, err := locks.Take(t.Context(), lock.Lock{Path: dir, Kind: lock.Manual, By: "mia", Reason: "a release"}, false, nil); err != nil {
 		t.Fatal(err)
@@ -257,10 +219,10 @@ func TestLaunchRefused(t *testing.T) {
 	p.folder.SetText(dir)
 	p.terminal.SetChecked(true)
 	w.press(p.start, fyne.KeyReturn)
-	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
-	shows(t, p.refused.content, "is locked by mia (a release)", "Launch anyway", "Show locks")
+	w.until("the refusal", func() bool { return p.refused.Visible() && !p.busy() })
+	shows(t, p.refused, "is locked by mia (a release)", "Launch anyway", "Show locks")
 	barFits(t, p)
-	tap(t, p.refused.content, "Show locks")
+	tap(t, p.refused, "Show locks")
 	if w.ui.page != pageLocks {
 		t.Error("the locks are not shown")
 	}
@@ -268,17 +230,16 @@ func TestLaunchRefused(t *testing.T) {
 	w.publish(snapshotOf(session("there", adapters.Working, func(s *adapters.Session) { s.CWD = dir })))
 	w.ui.ShowLaunch()
 	w.press(p.start, fyne.KeyReturn)
-	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
-	shows(t, p.refused.content, "is in use: Claude Code session there (working) works here", "Launch anyway", "Show session")
-	p.asked = false
-	p.look() // as whenever the page opens; the answer can come after the refusal
-	w.until("the agents", func() bool { return p.asked })
-	shows(t, p.refused.content, "is in use: Claude Code session there (working) works here", "Launch anyway", "Show session")
+	w.until("the refusal", func() bool { return p.refused.Visible() && !p.busy() })
+	shows(t, p.refused, "is in use: Claude Code session there (working) works here", "Launch anyway", "Show session")
+	w.ui.launch.Look() // as whenever the page opens; the answer can come after the refusal
+	w.until("the agents", func() bool { return len(w.Queue) > 0 })
+	shows(t, p.refused, "is in use: Claude Code session there (working) works here", "Launch anyway", "Show session")
 	if len(w.system.terminals()) > 0 {
 		t.Fatalf("opened %q", w.system.terminals())
 	}
-	tap(t, p.refused.content, "Launch anyway")
-	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 && !p.busy })
+	tap(t, p.refused, "Launch anyway")
+	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 && !p.busy() })
 	if got := w.system.terminals()[0]; !slices.Contains(got, "--force") {
 		t.Errorf("opened %q", got)
 	}
@@ -287,60 +248,49 @@ func TestLaunchRefused(t *testing.T) {
 // TestLaunchUnsafe: a mode that skips all questions is asked about first.
 func TestLaunchUnsafe(t *testing.T) {
 	w, p, dir := launchWindow(t, full())
-	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(dir)
 	p.terminal.SetChecked(true)
-	p.choices[0].mode.List.SetSelected("bypassPermissions")
+	p.choices[0].mode.SetSelected("bypassPermissions")
 	w.press(p.start, fyne.KeyReturn)
 	if w.ui.host.Sheet == nil {
 		t.Fatal("the user was not asked")
 	}
 	shows(t, w.ui.host.Sheet.Popup, "Claude Code in mode bypassPermissions does everything without asking.")
 	w.ui.typedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if w.ui.host.Sheet != nil || p.busy || len(w.system.terminals()) > 0 {
+	if w.ui.host.Sheet != nil || p.busy() || len(w.system.terminals()) > 0 {
 		t.Fatal("Escape launched it")
 	}
 	w.press(p.start, fyne.KeyReturn)
 	tap(t, w.ui.host.Sheet.Popup, "Launch")
-	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 && !p.busy })
+	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 && !p.busy() })
 	if got := w.system.terminals()[0]; !slices.Contains(got, "--yes") || !slices.Contains(got, "--mode=bypassPermissions") {
 		t.Errorf("opened %q", got)
 	}
 }
 
-func TestMembers(t *testing.T) {
-	w := open(t, full())
-	c := w.ui.launch.choices[0]
-	c.check.SetChecked(true)
-	c.model.SetText(" opus, sonnet ,")
-	c.mode.List.SetSelected("plan")
-	want := []launch.Member{{Agent: agentname.ClaudeCode, Model: "opus", Mode: "plan"}, {Agent: agentname.ClaudeCode, Model: "sonnet", Mode: "plan"}}
-	if got := c.members(); !slices.Equal(got, want) {
-		t.Errorf("got %v", got)
-	}
-}
-
 // The launch page begins with the agent, models and modes of the settings, and uses what the user makes of them.
 func TestLaunchDefaults(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // of the prompt for the terminal
 	t.Setenv("SECRET_OF_MINE", "s")
 	set := settings.Settings{DefaultAgent: agentname.Codex, LeaveOut: []string{"SECRET_OF_MINE"}, Agents: map[adapters.Name]settings.Agent{
 		agentname.Codex: {Model: "gpt-6", Mode: "read-only"}, agentname.ClaudeCode: {Mode: "no such mode"}}}
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Defaults: launch.DefaultsOf(set)})
 	w.ui.ShowLaunch()
-	p := w.ui.launch
-	w.until("the agents", func() bool { return p.asked })
+	p := w.launchPage()
+	w.until("the agents", p.asked)
 	p.folder.SetText(t.TempDir())
 	p.prompt.SetText("do it")
 	w.command("codex --model gpt-6 --mode read-only -p", "Removed from its environment, as your settings say: SECRET_OF_MINE.")
-	if p.choices[0].check.Checked || p.choices[0].mode.Value() != "" {
-		t.Errorf("claude-code is chosen, or has mode %q", p.choices[0].mode.Value())
+	if p.choices[0].check.Checked || p.choices[0].mode.Selected != "default mode" {
+		t.Errorf("claude-code is chosen, or has mode %q", p.choices[0].mode.Selected)
 	}
 	p.choices[1].model.SetText("")
-	p.choices[1].mode.List.SetSelected(defaultMode)
+	p.choices[1].mode.SetSelected("default mode")
 	w.command("codex -p")
-	f := p.read()
-	f.Terminal = true
-	if got := f.TerminalCommand("rollcall", f.members[0], ""); !slices.Contains(got, "--model=") || !slices.Contains(got, "--mode=") {
+	p.terminal.SetChecked(true)
+	p.launch()
+	w.until("the terminal", func() bool { return len(w.system.terminals()) == 1 })
+	if got := w.system.terminals()[0]; !slices.Contains(got, "--model=") || !slices.Contains(got, "--mode=") {
 		t.Errorf("the terminal would use the defaults: %q", got)
 	}
 }

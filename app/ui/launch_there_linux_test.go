@@ -68,10 +68,10 @@ func TestResumeThere(t *testing.T) {
 	m := newOtherMachines(t, `case "$*" in *--force*) echo 'started Claude Code'; exit 0;; esac; echo 'rollcall: /src/shop is in use' >&2; exit 10`)
 	w := openAway(t, m, away())
 	s := w.core.Snapshot().Sessions()[0]
-	if !w.ui.canResume(&s) {
+	if !w.ui.launch.CanResume(&s) {
 		t.Fatal("can't be resumed")
 	}
-	w.ui.showResume(s)
+	w.ui.launch.Resume(s)
 	sheet := w.ui.host.Sheet.Popup
 	typeInto(t, sheet, "Also add a test for an empty file.", "it's on")
 	w.until("the command", func() bool {
@@ -102,12 +102,12 @@ func TestNoResumeThere(t *testing.T) {
 		"no folder": func(s *app.Session) { s.CWD = "" },
 	} {
 		s := away().Sessions()[0]
-		if change(&s); w.ui.canResume(&s) {
+		if change(&s); w.ui.launch.CanResume(&s) {
 			t.Errorf("%s: can be resumed", name)
 		}
 	}
-	w.ui.options.Machines = nil
-	if s := away().Sessions()[0]; w.ui.canResume(&s) {
+	w = openAway(t, nil, away())
+	if s := away().Sessions()[0]; w.ui.launch.CanResume(&s) {
 		t.Error("without machines")
 	}
 }
@@ -118,16 +118,16 @@ func TestLaunchThere(t *testing.T) {
 	m := newOtherMachines(t, `case "$*" in *--mode*) echo 'rollcall: unknown flag: --mode' >&2; exit 2;; esac; printf 'started \033[31mClaude Code\n  session 7\n'`)
 	w := openAway(t, m, away())
 	w.ui.ShowLaunch()
-	page := w.ui.launch
-	w.until("the agents", func() bool { return page.asked })
+	page := w.launchPage()
+	w.until("the agents", page.asked)
 	shows(t, page.content, "Machine")
-	page.machine.List.SetSelected("devbox")
-	if page.folder.Text != "/src/shop" || page.browse.Visible() || page.more.content.Visible() {
-		t.Errorf("folder %q, browse %v, advanced %v", page.folder.Text, page.browse.Visible(), page.more.content.Visible())
+	page.machine.SetSelected("devbox")
+	if page.folder.Text != "/src/shop" || page.browse.Visible() || page.shows("Advanced") {
+		t.Errorf("folder %q, browse %v, advanced %v", page.folder.Text, page.browse.Visible(), page.shows("Advanced"))
 	}
 	page.folder.SetText("~/my shop")
 	for _, c := range page.choices {
-		c.check.SetChecked(c.name == agentname.ClaudeCode)
+		c.check.SetChecked(c.check.Text == "Claude Code")
 	}
 	page.prompt.SetText("Fix it\nnow")
 	w.until("the command", func() bool {
@@ -142,18 +142,18 @@ func TestLaunchThere(t *testing.T) {
 	}
 	shows(t, page.content, "started Claude Code\n  session 7")
 
-	page.choices[0].mode.List.SetSelected(page.choices[0].mode.modes[0].Name)
-	w.until("the end", func() bool { return !page.busy })
-	page.run(page.read())
+	page.choices[0].mode.SetSelected(page.choices[0].mode.Options[1])
+	w.until("the end", func() bool { return !page.busy() })
+	page.launch()
 	w.until("the refusal", func() bool {
 		return strings.Contains(strings.Join(shownTexts(page.content), "\n"), "the Rollcall there is too old for this one: update it")
 	})
 
 	page.terminal.SetChecked(true)
-	page.choices[0].mode.List.SetSelected(defaultMode)
-	w.until("the end", func() bool { return !page.busy })
+	page.choices[0].mode.SetSelected("default mode")
+	w.until("the end", func() bool { return !page.busy() })
 	m.given()
-	page.run(page.read())
+	page.launch()
 	w.until("the terminal", func() bool { return len(w.system.terminals()) == 1 })
 	if got := w.system.terminals()[0][1:]; !slices.Equal(got, []string{"/opt/rollcall", "launch", "--machine=devbox", "--cwd=~/my shop", "--prompt=Fix it\nnow", "--terminal", "--", "claude-code"}) {
 		t.Errorf("%q", got)
@@ -167,17 +167,17 @@ func TestLaunchThere(t *testing.T) {
 func TestMachineIsGone(t *testing.T) {
 	w := openAway(t, newOtherMachines(t, ""), away())
 	w.ui.ShowLaunch()
-	page := w.ui.launch
-	w.until("the agents", func() bool { return page.asked })
-	page.machine.List.SetSelected("devbox")
+	page := w.launchPage()
+	w.until("the agents", page.asked)
+	page.machine.SetSelected("devbox")
 	snap := away()
 	snap.Machines = nil
 	snap.Own = nil
 	snap.Generation = 2
 	w.core.publish(snap)
-	w.until("this machine", func() bool { return page.machine.Value() == "" && !page.machine.content.Visible() })
-	if page.folder.Text != "" || !page.browse.Visible() || !page.more.content.Visible() {
-		t.Errorf("folder %q, browse %v, advanced %v", page.folder.Text, page.browse.Visible(), page.more.content.Visible())
+	w.until("this machine", func() bool { return page.machine.Selected == "This machine" && !page.shows("Machine") })
+	if page.folder.Text != "" || !page.browse.Visible() || !page.shows("Advanced") {
+		t.Errorf("folder %q, browse %v, advanced %v", page.folder.Text, page.browse.Visible(), page.shows("Advanced"))
 	}
 }
 
@@ -185,9 +185,9 @@ func TestMachineIsGone(t *testing.T) {
 func TestShotThere(t *testing.T) {
 	w := openAway(t, newOtherMachines(t, "echo 'Claude Code in /src/shop'; echo '  started: launch l-1, process 4711'"), away())
 	w.ui.ShowLaunch()
-	page := w.ui.launch
-	w.until("the agents", func() bool { return page.asked })
-	page.machine.List.SetSelected("devbox")
+	page := w.launchPage()
+	w.until("the agents", page.asked)
+	page.machine.SetSelected("devbox")
 	page.choices[0].check.SetChecked(true)
 	page.prompt.SetText("Fix the login")
 	w.until("the command", func() bool {
@@ -199,7 +199,7 @@ func TestShotThere(t *testing.T) {
 		return strings.Contains(strings.Join(shownTexts(page.content), "\n"), "Started on devbox.")
 	})
 	w.shoot("launched-there")
-	w.ui.showResume(w.core.Snapshot().Sessions()[0])
+	w.ui.launch.Resume(w.core.Snapshot().Sessions()[0])
 	typeInto(t, w.ui.host.Sheet.Popup, "Also add a test for an empty file.", "go on")
 	w.until("the command", func() bool {
 		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "rollcall resume --machine=devbox")

@@ -61,10 +61,10 @@ func TestWindowWidths(t *testing.T) {
 // TestPagesAreNarrow: every page, also with all that can be unfolded, fits into the narrowest window.
 func TestPagesAreNarrow(t *testing.T) {
 	w := open(t, full())
-	w.ui.launch.more.toggle()
+	w.launchPage().advanced.OnTapped()
 	w.ui.open(pageLaunch)
-	w.until("the agents", func() bool { return w.ui.launch.asked })
-	w.ui.launch.choices[0].check.SetChecked(true)
+	w.until("the agents", w.launchPage().asked)
+	w.launchPage().choices[0].check.SetChecked(true)
 	for page := range w.ui.pages {
 		w.ui.open(page)
 		w.win.Resize(fyne.NewSize(420, 600))

@@ -22,7 +22,7 @@ import (
 // oneKeyQueue opens the page of what waits, with settings in a file, for one session in dir.
 func oneKeyQueue(t *testing.T, a *asker, dir string) (w *window, path string) {
 	t.Helper()
-	a.name, a.cwd = agentname.ClaudeCode, dir
+	a.As, a.cwd = agentname.ClaudeCode, dir
 	path = filepath.Join(t.TempDir(), "config.toml")
 	must.Do(t, os.WriteFile(path, []byte("answering = \"on\"\n"), 0o600))
 	live := settings.NewLive(path, nil)

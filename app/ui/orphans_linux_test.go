@@ -65,7 +65,7 @@ func (m ownProcesses) leave(t *testing.T, inherited ...*os.File) (left proc.Proc
 // agentWithSession returns an agent with one session, which is over, and a function that gives the session a process.
 func agentWithSession(t *testing.T) (a *realAgent, table ownProcesses, is func(proc.Identity)) {
 	table = ownProcesses{proc.OpenAt("/proc", "/etc"), "TEST=" + t.TempDir()}
-	a = &realAgent{fakeAgent: fakeAgent{name: agentname.ClaudeCode}, store: t.TempDir(), table: table.Table}
+	a = &realAgent{Agent: fakeAgent{As: agentname.ClaudeCode}, store: t.TempDir(), table: table.Table}
 	is = func(process proc.Identity) {
 		text := must.Get(json.Marshal(entry{ID: "over", Dir: "/home/dev/over", Process: process}))(t)
 		must.Do(t, os.WriteFile(filepath.Join(a.store, "over"), text, 0o600))

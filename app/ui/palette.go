@@ -9,6 +9,7 @@ import (
 	"rollcall/app/describe"
 	"rollcall/app/present"
 	"rollcall/app/ui/facts"
+	"rollcall/app/ui/launchpage"
 	"rollcall/app/ui/widgets"
 	"rollcall/textmatch"
 )
@@ -68,7 +69,7 @@ func (u *UI) commands() (all []paletteItem) {
 	for _, t := range u.nav.tabs() {
 		add(t.Text(), "list", t.OnTapped)
 	}
-	add(newAgent, "add", u.nav.launch.OnTapped)
+	add(launchpage.Title, "add", u.nav.launch.OnTapped)
 	items(u.moreItems(), "list", "")
 	for _, s := range u.settings.Names {
 		add(s.Text+" · Settings", "gear", func() {

@@ -63,7 +63,7 @@ func TestShotFrontPage(t *testing.T) {
 	request.Folder = "/home/dev/projects/rollcall"
 	question := adapters.Request{Agent: agentname.Codex, Session: "019a-codex-1", ID: "q", Kind: adapters.AsksQuestion, Text: "Which region shall the bucket be in?", AskedAt: ago(time.Minute)}
 	a := newAsker(request, question)
-	a.name, a.cwd = agentname.ClaudeCode, request.Folder
+	a.As, a.cwd = agentname.ClaudeCode, request.Folder
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: []adapters.Adapter{a}, Answers: answer.New(a, func() settings.Answering { return settings.AnswerAll })})
 	w.core.say(firstID, talk...)
 	w.talking(10)

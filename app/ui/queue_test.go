@@ -26,12 +26,13 @@ import (
 	"rollcall/app/store/quiet"
 	"rollcall/internal/agentname"
 	"rollcall/internal/must"
+	"rollcall/internal/uitest"
 	"rollcall/proc"
 )
 
 // asker is an agent in memory that takes answers, as the core of Answers as well.
 type asker struct {
-	fakeAgent
+	uitest.Agent
 	mu       sync.Mutex
 	requests map[string][]adapters.Request // by session
 	elsewise map[string]error              // of Pending, by session
@@ -137,7 +138,7 @@ func inBash(*app.Session) []string { return []string{"SHELL=/bin/bash", "PATH=/u
 // openQueue opens the page of what waits.
 func openQueue(t *testing.T, a *asker, snap *app.Snapshot) *window {
 	t.Helper()
-	a.name = agentname.ClaudeCode
+	a.As = agentname.ClaudeCode
 	answers := answer.New(a, func() settings.Answering {
 		a.mu.Lock()
 		defer a.mu.Unlock()

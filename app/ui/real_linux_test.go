@@ -22,6 +22,7 @@ import (
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/internal/must"
+	"rollcall/internal/uitest"
 	"rollcall/proc"
 )
 
@@ -92,7 +93,7 @@ func playWrapper() int {
 
 // realAgent is the adapter of the tests' agent.
 type realAgent struct {
-	fakeAgent
+	uitest.Agent
 	store  string
 	table  *proc.Table
 	mu     sync.Mutex
@@ -150,7 +151,7 @@ type realWindow struct {
 func openReal(t *testing.T, role string) *realWindow {
 	t.Helper()
 	table := proc.OpenAt("/proc", "/etc")
-	agent := &realAgent{fakeAgent: fakeAgent{name: agentname.ClaudeCode, modes: usualAgents()[0].(*fakeAgent).modes}, store: t.TempDir(), table: table}
+	agent := &realAgent{Agent: fakeAgent{As: agentname.ClaudeCode, Offers: usualAgents()[0].(*fakeAgent).Offers}, store: t.TempDir(), table: table}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
 	launches := launch.In(filepath.Join(t.TempDir(), "state"), table)
@@ -169,8 +170,8 @@ func openReal(t *testing.T, role string) *realWindow {
 		return append(os.Environ(), roleVariable+"="+role, "FAKE_STORE="+agent.store, "GORACE=atexit_sleep_ms=0")
 	}
 	w.ui.ShowLaunch()
-	w.until("the agents", func() bool { return w.ui.launch.asked })
-	w.ui.launch.folder.SetText(dir)
+	w.until("the agents", w.launchPage().asked)
+	w.launchPage().folder.SetText(dir)
 	return &realWindow{window: w, agent: agent, core: core, dir: dir}
 }
 
@@ -211,17 +212,17 @@ func killAgents(t *testing.T, table *proc.Table, store string) {
 }
 
 func (w *realWindow) run() string {
-	if len(w.ui.launch.runs.Objects) == 0 {
+	if len(w.launchPage().runs.Objects) == 0 {
 		return ""
 	}
-	return strings.Join(shownTexts(w.ui.launch.runs), "\n")
+	return strings.Join(shownTexts(w.launchPage().runs), "\n")
 }
 
 func (w *realWindow) launch(prompt string) {
 	w.t.Helper()
-	w.ui.launch.prompt.SetText(prompt)
-	w.ui.launch.launch()
-	w.until("the launch", func() bool { return !w.ui.launch.busy })
+	w.launchPage().prompt.SetText(prompt)
+	w.launchPage().launch()
+	w.until("the launch", func() bool { return !w.launchPage().busy() })
 }
 
 // started launches an agent and returns its session, once it is listed.
@@ -250,14 +251,14 @@ func TestLaunchForReal(t *testing.T) {
 	if s.Launch.Prompt != "do 'it'; $(x)" || s.CWD != w.dir {
 		t.Errorf("the session is %+v", s)
 	}
-	tap(t, w.ui.launch.runs, "Show session")
+	tap(t, w.launchPage().runs, "Show session")
 	w.until("the session in the list", func() bool {
 		return w.ui.page == pageSessions && w.ui.sessions.selected.ID == s.ID
 	})
 	// The folder is taken now.
 	w.ui.ShowLaunch()
 	w.launch("again")
-	shows(t, w.ui.launch.refused.content, "works here", "Launch in a worktree")
+	shows(t, w.launchPage().refused, "works here", "Launch in a worktree")
 	must.Do(t, os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600))
 	w.until("its end", func() bool { return strings.Contains(w.run(), "Finished after") })
 	w.until("the end to be noted", func() bool {
@@ -292,9 +293,9 @@ func TestLaunchThatFails(t *testing.T) {
 	w := openReal(t, "fail")
 	w.launch("do it")
 	w.until("its end", func() bool { return strings.Contains(w.run(), "no such model") })
-	shows(t, w.ui.launch.runs, "Ended with exit code 3 before it listed a session")
-	tap(t, w.ui.launch.runs, "") // the cross
-	if len(w.ui.launch.runs.Objects) > 0 {
+	shows(t, w.launchPage().runs, "Ended with exit code 3 before it listed a session")
+	tap(t, w.launchPage().runs, "") // the cross
+	if len(w.launchPage().runs.Objects) > 0 {
 		t.Error("it can't be taken off the page")
 	}
 }
@@ -314,11 +315,11 @@ func TestLaunchGroup(t *testing.T) {
 	repo := filepath.Join(w.dir, "app")
 	git(t, w.dir, "init", "-q", "-b", "main", repo)
 	git(t, repo, "commit", "-q", "--allow-empty", "-m", "first")
-	p := w.ui.launch
+	p := w.launchPage()
 	p.folder.SetText(repo)
 	p.choices[0].model.SetText("opus, sonnet")
 	p.prompt.SetText("do it")
-	p.more.group.SetText("g-abc")
+	p.group.SetText("g-abc")
 	w.command("--model opus", "--model sonnet", "in group g-abc")
 	if p.start.Text != "Launch 2 agents" {
 		t.Errorf("the button says %q", p.start.Text)

@@ -24,7 +24,7 @@ func TestCopyResumeCommand(t *testing.T) {
 		}
 	}
 	w := openWith(t, &fakeCore{snapshot: snapshotOf(session("019a", adapters.Stopped, of(agentname.Pi)), session("0123abcd-1", adapters.Stopped, of(agentname.PiRust)))},
-		Options{Agents: []adapters.Adapter{&fakeAgent{name: agentname.Pi, program: "legacy-pi"}, &fakeAgent{name: agentname.PiRust, program: "pi"}}})
+		Options{Agents: []adapters.Adapter{&fakeAgent{As: agentname.Pi, Run: "legacy-pi"}, &fakeAgent{As: agentname.PiRust, Run: "pi"}}})
 	for id, want := range map[string]string{"019a": "legacy-pi --resume 019a", "0123abcd-1": "pi --resume 0123abcd-1"} {
 		w.ui.Show(id)
 		w.until("the session", func() bool { d := w.ui.sessions.detail; return d.session != nil && d.session.ID == id })

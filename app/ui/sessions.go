@@ -75,7 +75,7 @@ func newSessionsPage(u *UI) *sessionsPage {
 	}
 	p.more = u.host.NewButton("", widgets.PlainIcon("more"), func() { p.showMenu(p.more) })
 	p.matches = widgets.NewCaption("")
-	p.details = u.host.NewButton("Details", nil, func() { u.open(pageAgents) })
+	p.details = u.host.NewButton("Details", nil, u.opens(pageAgents))
 	p.dismiss = u.host.NewButton("Dismiss", nil, func() { u.notify("") })
 	p.undo = u.host.NewButton("Undo", nil, func() {
 		undo := p.undoing

@@ -9,6 +9,7 @@ import (
 	"rollcall/app/describe"
 	"rollcall/app/listing"
 	"rollcall/app/present"
+	"rollcall/app/ui/launchpage"
 	"rollcall/app/ui/widgets"
 )
 
@@ -59,7 +60,7 @@ func (p *sessionsPage) instead() (m *widgets.Message, fills bool) {
 		if !asking {
 			title = "Cannot read the sessions of " + present.Join(describe.Names(describe.Failures(snap)))
 		}
-		m := widgets.Trouble(title, describe.Problems(snap), p.refresh(), p.button("Details", func() { p.ui.open(pageAgents) }))
+		m := widgets.Trouble(title, describe.Problems(snap), p.refresh(), p.button("Details", p.ui.opens(pageAgents)))
 		return &m, true
 	case asking:
 		for _, o := range p.offers {
@@ -77,7 +78,7 @@ func (p *sessionsPage) refresh() fyne.CanvasObject {
 
 // empty returns the message in place of the list when there are no sessions.
 func (p *sessionsPage) empty() *widgets.Message {
-	m := &widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Actions: []fyne.CanvasObject{p.button(newAgent, p.ui.ShowLaunch), p.refresh()}}
+	m := &widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Actions: []fyne.CanvasObject{p.button(launchpage.Title, p.ui.ShowLaunch), p.refresh()}}
 	left := present.LeftOut(p.view.Snapshot.LeftOut.Agents)
 	switch names := describe.Installed(p.view.Snapshot); {
 	case len(names) > 0:

@@ -120,8 +120,8 @@ func TestFocusIsVisible(t *testing.T) {
 	for page := range w.ui.pages {
 		w.ui.open(page)
 		if page == pageLaunch {
-			w.until("the agents", func() bool { return w.ui.launch.asked })
-			w.ui.launch.more.toggle()
+			w.until("the agents", w.launchPage().asked)
+			w.launchPage().advanced.OnTapped()
 		}
 		w.until("the settings", func() bool { return page != pageSettings || strings.Contains(onPage(w), "/srv/b") })
 		c.Unfocus()

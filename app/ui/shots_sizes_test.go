@@ -26,7 +26,7 @@ func TestShotSizes(t *testing.T) {
 		t.Skip("make shots paints every page")
 	}
 	a := newAsker(command("e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33", "1", "git push --force origin main && npm publish --tag latest --access public", 2*time.Minute))
-	a.name = agentname.ClaudeCode
+	a.As = agentname.ClaudeCode
 	answers := answer.New(a, func() settings.Answering { return settings.AnswerAll })
 	set, _ := settingsWindow(t, "")
 	told := notices.In(t.TempDir())

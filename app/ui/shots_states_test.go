@@ -39,7 +39,7 @@ func shootState(t *testing.T, state string, snap *app.Snapshot) {
 		core.report = app.SearchReport{Agents: []app.SearchedAgent{{Name: agentname.Codex, State: app.Failed, Problems: []string{"/home/dev/.codex/sessions: unreadable: permission denied"}}}}
 	case "empty":
 		for _, a := range agents {
-			a.(*fakeAgent).install = "npm install -g " + a.(*fakeAgent).program
+			a.(*fakeAgent).Install = "npm install -g " + a.(*fakeAgent).Run
 		}
 	}
 	o.Agents = agents

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -65,16 +64,6 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 		case plan.Note != "":
 			u.notify("The terminal was raised; " + plan.Note + ".")
 		}
-	})
-}
-
-// showLog shows the end of what a launch in the background has written.
-func (u *UI) showLog(s *app.Session) {
-	sheet := u.host.NewSheet("Log of the launch", widgets.SheetWidth)
-	widgets.Load(sheet, "Reading the log…", func(context.Context) (string, error) {
-		return u.options.Launches.Output(s.Launch.ID, logShown)
-	}, func(text string) {
-		sheet.ShowResult([]fyne.CanvasObject{facts.Line(s), widgets.Quote(cmp.Or(present.Text(text), "The agent has written nothing yet.")), widgets.Hint("The whole log is " + present.Short(s.Launch.Log) + ".")})
 	})
 }
 

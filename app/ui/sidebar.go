@@ -14,6 +14,7 @@ import (
 	"rollcall/app/describe"
 	"rollcall/app/listing"
 	"rollcall/app/present"
+	"rollcall/app/ui/launchpage"
 	"rollcall/app/ui/missedpage"
 	"rollcall/app/ui/widgets"
 )
@@ -35,9 +36,9 @@ func newSidebar(u *UI) *sidebar {
 	for i, of := range []struct{ text, icon string }{{"Needs you", "waiting"}, {"All sessions", "list"}, {"Working", "working"}, {"Idle", "idle"}, {"Stopped", "stopped"}} {
 		s.scopes = append(s.scopes, u.host.NewTab(of.text, of.icon, func() { u.showScope(listing.Scopes[i]) }))
 	}
-	s.search = u.host.NewTab("Search", "search", func() { u.open(pageSearch) })
-	s.usage = u.host.NewTab("Usage", "usage", func() { u.open(pageUsage) })
-	s.launch = u.host.NewPrimaryButton(newAgent, widget.HighImportance, u.ShowLaunch)
+	s.search = u.host.NewTab("Search", "search", u.opens(pageSearch))
+	s.usage = u.host.NewTab("Usage", "usage", u.opens(pageUsage))
+	s.launch = u.host.NewPrimaryButton(launchpage.Title, widget.HighImportance, u.ShowLaunch)
 	s.launch.Icon = widgets.NewIcon("add", theme.ColorNameForegroundOnPrimary)
 	s.gear = u.host.NewTab("More", "gear", func() { u.host.ShowMenuBelow(s.gear, u.moreItems()) })
 	gap, wide := canvas.NewRectangle(color.Transparent), canvas.NewRectangle(color.Transparent)
@@ -53,9 +54,6 @@ func newSidebar(u *UI) *sidebar {
 	s.box.Objects = append(s.box.Objects, layout.NewSpacer(), container.NewStack(wide, s.launch), s.gear.Content)
 	return s
 }
-
-// newAgent is the text of the button that opens the launch page.
-const newAgent = "New agent"
 
 // tabs returns the tabs above the button, in their order.
 func (s *sidebar) tabs() []*widgets.Tab {
@@ -104,7 +102,7 @@ func (s *sidebar) setCompact(on bool) {
 		t.SetCompact(on)
 	}
 	s.gear.SetCompact(on)
-	if text := present.When(!on, newAgent); s.launch.Text != text {
+	if text := present.When(!on, launchpage.Title); s.launch.Text != text {
 		s.launch.SetText(text)
 	}
 }
@@ -169,10 +167,9 @@ func (u *UI) moreItems() []*fyne.MenuItem {
 	if failed := describe.Names(describe.Failures(u.sessions.view.Snapshot)); len(failed) > 0 {
 		agents += ": " + present.Join(failed) + " can't be read"
 	}
-	to := func(page int) func() { return func() { u.open(page) } }
 	return []*fyne.MenuItem{
-		fyne.NewMenuItem("Settings", to(pageSettings)), fyne.NewMenuItem(agents, to(pageAgents)), fyne.NewMenuItem("Locks & timers", to(pageLocks)),
-		fyne.NewMenuItem(missedpage.Title, to(pageMissed)), fyne.NewMenuItem("Refresh", u.Refresh), fyne.NewMenuItemSeparator(),
+		fyne.NewMenuItem("Settings", u.opens(pageSettings)), fyne.NewMenuItem(agents, u.opens(pageAgents)), fyne.NewMenuItem("Locks & timers", u.opens(pageLocks)),
+		fyne.NewMenuItem(missedpage.Title, u.opens(pageMissed)), fyne.NewMenuItem("Refresh", u.Refresh), fyne.NewMenuItemSeparator(),
 		fyne.NewMenuItem("Keyboard shortcuts (?)", u.showShortcuts), fyne.NewMenuItem("Introduction", u.ShowIntroduction), fyne.NewMenuItem("About Rollcall", u.showAbout),
 	}
 }
@@ -209,4 +206,11 @@ func (u *UI) showAbout() {
 		body = append(body, widgets.Fact(f.Name, widgets.NewSelectText(present.Short(f.Value))))
 	}
 	s.ShowResult([]fyne.CanvasObject{widgets.Rows(-4, body...), widgets.Hint("Rollcall reads what your agents store, sends nothing anywhere and changes nothing of theirs.")})
+}
+
+// showGroup lists the sessions of a group of launches.
+func (u *UI) showGroup(name string) {
+	u.host.CloseSheet()
+	u.open(pageSessions)
+	u.sessions.filter.SetText(name)
 }

@@ -24,13 +24,12 @@ func TestTerminalInRenamedFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	must.Do(t, os.Rename(was, is))
-	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(is)
 	p.terminal.SetChecked(true)
 	w.press(p.start, fyne.KeyReturn)
-	w.until("an answer", func() bool { return !p.busy })
+	w.until("an answer", func() bool { return !p.busy() })
 	if len(w.system.opened) > 0 {
 		t.Fatalf("opened %q", w.system.opened)
 	}
-	shows(t, p.refused.content, "is locked by a launch of codex")
+	shows(t, p.refused, "is locked by a launch of codex")
 }

@@ -29,6 +29,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
 	"rollcall/app/ui/agentspage"
+	"rollcall/app/ui/launchpage"
 	"rollcall/app/ui/missedpage"
 	"rollcall/app/ui/settingspage"
 	"rollcall/app/ui/upkeep"
@@ -40,12 +41,8 @@ import (
 
 // Core is the part of the core that the window requires; *app.Core implements it.
 type Core interface {
-	// Snapshot returns the latest snapshot. It never blocks.
-	Snapshot() *app.Snapshot
-	// Refresh reads every agent, and returns when each has answered or failed.
-	Refresh(ctx context.Context) *app.Snapshot
-	// RefreshOne reads one agent, or only the sessions with these ids.
-	RefreshOne(ctx context.Context, name adapters.Name, ids ...string) *app.Snapshot
+	launchpage.Core
+	upkeep.Core
 	// Subscribe calls f for each new snapshot, one call at a time.
 	Subscribe(f func(*app.Snapshot)) (cancel func())
 	// Peek and Follow read the conversation of a session, and report that it has changed.
@@ -54,16 +51,8 @@ type Core interface {
 	// Search and Around read the conversations of all sessions.
 	Search(ctx context.Context, q app.SearchQuery, found func(app.SearchHit) bool, progress func(app.SearchReport)) (app.SearchReport, error)
 	Around(ctx context.Context, agent adapters.Name, id, key string) (app.Around, error)
-	// PlanStop, PlanStopIdle, PlanStopAllIdle and Stop stop sessions.
-	PlanStop(ctx context.Context, s app.Session) (*app.StopPlan, error)
-	PlanStopIdle(ctx context.Context, s app.Session) (*app.StopPlan, error)
-	PlanStopAllIdle(ctx context.Context, snap *app.Snapshot, failed func(*app.Session, error)) []*app.StopPlan
-	Stop(ctx context.Context, p *app.StopPlan, progress func(app.StopStep)) (app.StopResult, error)
-	// CountsLeftBehind, LeftBehind, Uses and EndLeftBehind count, list and end what sessions left behind.
+	// CountsLeftBehind counts what sessions left behind.
 	CountsLeftBehind(ctx context.Context) (counts app.LeftCounts, unknown []adapters.Name, err error)
-	LeftBehind(ctx context.Context) (left []app.LeftBehind, unknown []adapters.Name, err error)
-	Uses(list ...proc.Process) (memory uint64, ports []uint16)
-	EndLeftBehind(ctx context.Context, l *app.LeftBehind) ([]proc.Process, error)
 }
 
 // Options contains what New requires in addition to the core.
@@ -132,7 +121,7 @@ type UI struct {
 	after    func(time.Duration, func()) // calls a function on some goroutine after a time
 	sessions *sessionsPage
 	agents   *agentspage.Page
-	launch   *launchPage
+	launch   *launchpage.Page
 	upkeep   *upkeep.Page
 	search   *searchPage
 	usage    *usagepage.Page
@@ -184,14 +173,18 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
 	u.nav = newSidebar(u)
 	u.sessions = newSessionsPage(u)
 	u.agents = agentspage.New(u.host, func(place string) string { return u.placeNote(place) })
-	u.launch = newLaunchPage(u)
+	u.launch = launchpage.New(launchpage.Window{Host: u.host, Core: core, Agents: o.Agents, Launches: o.Launches, Fuses: o.Fuses, Machines: o.Machines, Table: o.Table, Live: o.Live,
+		Defaults: o.Defaults, KeepEnv: o.KeepEnv, Program: o.Program, Environ: func() []string { return u.environ() },
+		OpenTerminal: func(folder string, program []string) (string, error) { return u.openTerminal(folder, program) },
+		View:         func() *listing.View { return u.sessions.view }, Show: u.Show, ShowSessions: u.opens(pageSessions), ShowLocks: u.opens(pageLocks),
+		ShowGroup: u.showGroup, Compare: func(dir, group string) { u.upkeep.Compare(dir, group) }})
 	u.upkeep = upkeep.New(upkeep.Window{Host: u.host, Core: core, Launches: o.Launches, Fuses: o.Fuses, Table: o.Table, Environ: func() []string { return u.environ() },
 		CanPrompt: o.Answers.CanPrompt, Show: u.Show, Ended: u.sessions.readLeft})
 	u.search = newSearchPage(u)
-	u.usage = usagepage.New(usagepage.Window{Host: u.host, Agents: o.Agents, Settings: u.set, ShowAgents: func() { u.open(pageAgents) },
+	u.usage = usagepage.New(usagepage.Window{Host: u.host, Agents: o.Agents, Settings: u.set, ShowAgents: u.opens(pageAgents),
 		History: func(ctx context.Context, since time.Time) *app.Snapshot { return u.history(ctx, since) }})
 	u.settings = settingspage.New(settingspage.Window{Host: u.host, Live: o.Live, Autostart: o.Autostart, Version: o.Version})
-	u.welcome = agentspage.NewIntroduction(agentspage.Window{Host: u.host, Test: o.TestNotification, TrayHint: o.TrayHint, ShowSessions: func() { u.open(pageSessions) }, ShowSettings: u.ShowSettings})
+	u.welcome = agentspage.NewIntroduction(agentspage.Window{Host: u.host, Test: o.TestNotification, TrayHint: o.TrayHint, ShowSessions: u.opens(pageSessions), ShowSettings: u.ShowSettings})
 	u.missed = missedpage.New(missedpage.Window{Host: u.host, Notices: o.Notices, View: func() *listing.View { return u.sessions.source }, Show: u.Show, ShowRequest: u.ShowRequest})
 	u.pages = u.allPages()
 	u.content = u.frame()
@@ -237,7 +230,7 @@ func (u *UI) allPages() []page {
 	return []page{
 		pageSessions:     {content: u.sessions.content, panes: u.sessions.panes, focus: u.sessions.focus, opened: u.sessions.detail.request.opened, ages: u.sessions.showAges},
 		pageAgents:       {content: u.agents.Content, show: u.agents.Show},
-		pageLaunch:       {content: u.launch.content, focus: u.launch.focus, opened: u.launch.look},
+		pageLaunch:       {content: u.launch.Content, focus: u.launch.Focus, opened: u.launch.Look},
 		pageLocks:        {content: u.upkeep.Content, opened: u.upkeep.Look, refresh: u.upkeep.Look, ages: u.upkeep.ShowAges},
 		pageSearch:       {content: u.search.content, panes: u.search.panes, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
 		pageUsage:        {content: u.usage.Content, opened: u.usage.Look, refresh: u.usage.Look},
@@ -316,7 +309,7 @@ func (u *UI) try(failed string, do func() error) {
 // Refresh reads all agents again, and sorts the list. It returns at once.
 func (u *UI) Refresh() {
 	u.feed.Sort()
-	u.launch.look()
+	u.launch.Look()
 	widgets.Call(u.pages[u.page].refresh)
 	go u.core.Refresh(u.ctx)
 }
@@ -373,7 +366,7 @@ func (u *UI) apply(v *listing.View) {
 	u.sessions.apply(v)
 	u.nav.count()
 	u.showSnapshot()
-	u.launch.apply(v.Snapshot)
+	u.launch.Apply(v.Snapshot)
 }
 
 // showSnapshot shows the snapshot on the open page, if that page shows one.
@@ -382,6 +375,9 @@ func (u *UI) showSnapshot() {
 		show(u.sessions.view.Snapshot)
 	}
 }
+
+// opens returns a function that shows a page.
+func (u *UI) opens(page int) func() { return func() { u.open(page) } }
 
 // open shows a page.
 func (u *UI) open(page int) {

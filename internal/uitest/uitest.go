@@ -13,6 +13,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -143,6 +144,30 @@ func Visible(o fyne.CanvasObject) []fyne.CanvasObject {
 		out = append(out, Visible(c)...)
 	}
 	return out
+}
+
+// Inside returns the containers and widgets in a part of a window, also those that are hidden. It looks into no widget but those that scroll.
+func Inside(o fyne.CanvasObject) []fyne.CanvasObject {
+	out := []fyne.CanvasObject{o}
+	switch o := o.(type) {
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			out = append(out, Inside(c)...)
+		}
+	case *container.Scroll:
+		out = append(out, Inside(o.Content)...)
+	}
+	return out
+}
+
+// All returns the parts of a type that are inside a part of a window, also those that are hidden.
+func All[T fyne.CanvasObject](o fyne.CanvasObject) (found []T) {
+	for _, x := range Inside(o) {
+		if x, ok := x.(T); ok {
+			found = append(found, x)
+		}
+	}
+	return found
 }
 
 // Part returns the first part of a part of the window that is of a type and for which is holds; nil: any.

@@ -1,5 +1,5 @@
-// Package upkeep has the page of the window with the locks and timers of folders, and the sheets that clean up: files that nothing needs, processes that were
-// left behind, and the worktrees of groups.
+// Package upkeep has the page of the window with the locks and timers of folders, and the sheets that end and clean up: sessions, processes that were left behind,
+// files that nothing needs, and the worktrees of groups.
 package upkeep
 
 import (
@@ -32,7 +32,14 @@ type folderState struct {
 
 // Core is the part of the core that this package requires.
 type Core interface {
+	// Refresh reads every agent, and returns when each has answered or failed.
 	Refresh(ctx context.Context) *app.Snapshot
+	// PlanStop, PlanStopIdle, PlanStopAllIdle and Stop stop sessions.
+	PlanStop(ctx context.Context, s app.Session) (*app.StopPlan, error)
+	PlanStopIdle(ctx context.Context, s app.Session) (*app.StopPlan, error)
+	PlanStopAllIdle(ctx context.Context, snap *app.Snapshot, failed func(*app.Session, error)) []*app.StopPlan
+	Stop(ctx context.Context, p *app.StopPlan, progress func(app.StopStep)) (app.StopResult, error)
+	// LeftBehind, Uses and EndLeftBehind list and end what sessions left behind.
 	LeftBehind(ctx context.Context) (left []app.LeftBehind, unknown []adapters.Name, err error)
 	Uses(list ...proc.Process) (memory uint64, ports []uint16)
 	EndLeftBehind(ctx context.Context, l *app.LeftBehind) ([]proc.Process, error)

@@ -1,4 +1,4 @@
-package ui
+package launchpage
 
 import (
 	"context"
@@ -21,41 +21,42 @@ import (
 )
 
 // runForm launches a form, on another goroutine, and then calls ended with a function that creates the card of the launch, or with the reason against it.
-func (u *UI) runForm(f launchForm, ended func(card func() *launchRun, err error)) {
-	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) (func() *launchRun, error) { return u.launchNow(ctx, f) }, ended)
+func (p *Page) runForm(f launchForm, ended func(card func() *launchRun, err error)) {
+	widgets.InBackground(p.window.Context, p.window.Host, func(ctx context.Context) (func() *launchRun, error) { return p.launchNow(ctx, f) }, ended)
 }
 
 // launchNow launches a form. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.
-func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, error) {
-	if u.options.Launches == nil && f.machine == "" {
+func (p *Page) launchNow(ctx context.Context, f launchForm) (func() *launchRun, error) {
+	w := &p.window
+	if w.Launches == nil && f.machine == "" {
 		return nil, store.ErrNoFolder
 	}
-	p, err := u.prepare(ctx, f)
+	got, err := w.prepare(ctx, f)
 	switch {
 	case err != nil:
 		return nil, err
-	case p.group != nil:
-		return func() *launchRun { return newGroupRun(u, p) }, nil
-	case p.there != nil && !f.Terminal:
-		said, err := p.there.Start(ctx, u.options.Machines)
+	case got.group != nil:
+		return func() *launchRun { return p.newGroupRun(got) }, nil
+	case got.there != nil && !f.Terminal:
+		said, err := got.there.Start(ctx, w.Machines)
 		return func() *launchRun {
-			return newOpenedRun(u, p.title(), "Started on "+present.Short(f.machine)+". The session is listed as soon as the agent there has stored it.", said)
+			return p.newOpenedRun(got.title(), "Started on "+present.Short(f.machine)+". The session is listed as soon as the agent there has stored it.", said)
 		}, err
 	}
-	occupied := launch.Occupied(u.core.Refresh(ctx), f.Resume)
+	occupied := launch.Occupied(w.Core.Refresh(ctx), f.Resume)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if f.Terminal {
-		name, err := u.launchInTerminal(p, occupied)
+		name, err := w.launchInTerminal(got, occupied)
 		return func() *launchRun {
-			return newOpenedRun(u, p.title(), "Opened in "+present.Short(name)+". The session is listed as soon as the agent has stored it.", "")
+			return p.newOpenedRun(got.title(), "Opened in "+present.Short(name)+". The session is listed as soon as the agent has stored it.", "")
 		}, err
 	}
-	started, err := u.options.Launches.Start(ctx, p.plan, occupied)
+	started, err := w.Launches.Start(ctx, got.plan, occupied)
 	return func() *launchRun {
 		rec := &started.Record
-		return newLaunchRun(u, runTitle(rec.Agent, rec.Model, rec.Dir), "").follow(started)
+		return p.newRun(runTitle(rec.Agent, rec.Model, rec.Dir), "").follow(started)
 	}, err
 }
 
@@ -67,8 +68,8 @@ func (p *prepared) title() string {
 
 // launchInTerminal opens a terminal that runs Rollcall, which checks everything again. launchInTerminal also checks
 // whether the folder is free: a terminal that closes at once would not let the user read the error.
-func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string, error) {
-	if u.options.Program == "" {
+func (w *Window) launchInTerminal(p *prepared, occupied func(string) error) (string, error) {
+	if w.Program == "" {
 		return "", errors.New("the program of Rollcall was not found; copy the command and run it in a terminal")
 	}
 	if p.there != nil {
@@ -76,19 +77,19 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 		if err != nil {
 			home = "/"
 		}
-		return u.openTerminal(home, append([]string{u.options.Program}, p.there.Command(true)...))
+		return w.OpenTerminal(home, append([]string{w.Program}, p.there.Command(true)...))
 	}
 	dir := p.plan.Request.Task.Dir
 	if !p.form.Force {
-		if err := u.options.Launches.Locks().Free(&lock.Lock{Path: dir, Kind: lock.Auto}, false, occupied); err != nil {
+		if err := w.Launches.Locks().Free(&lock.Lock{Path: dir, Kind: lock.Auto}, false, occupied); err != nil {
 			return "", err
 		}
 	}
-	file, err := launch.StorePrompt(u.ctx, p.plan.Request.Task.Prompt)
+	file, err := launch.StorePrompt(w.Context, p.plan.Request.Task.Prompt)
 	if err != nil {
 		return "", err
 	}
-	name, err := u.openTerminal(dir, p.form.TerminalCommand(u.options.Program, p.form.members[0], file))
+	name, err := w.OpenTerminal(dir, p.form.TerminalCommand(w.Program, p.form.members[0], file))
 	if err != nil && file != "" {
 		err = errors.Join(err, os.RemoveAll(filepath.Dir(file)))
 	}
@@ -97,12 +98,12 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 
 // refusal shows why something was not launched. For a folder in use, it offers to show who uses it and to launch anyway.
 type refusal struct {
-	ui      *UI
+	window  *Window
 	content *fyne.Container
 }
 
-func newRefusal(u *UI) *refusal {
-	r := &refusal{ui: u, content: container.NewStack()}
+func newRefusal(w *Window) *refusal {
+	r := &refusal{window: w, content: container.NewStack()}
 	r.content.Hide()
 	return r
 }
@@ -117,11 +118,11 @@ func (r *refusal) show(err error, again, apart func()) {
 	var actions []fyne.CanvasObject
 	var there *app.CommandError // of Rollcall on another machine
 	if errors.As(err, &locked) || errors.As(err, &occupied) || errors.As(err, &there) && there.Code == app.FolderInUse {
-		sentence = widgets.Warning(r.ui.whoWorks(err) + ". Two agents in one folder can overwrite each other's work.")
+		sentence = widgets.Warning(r.window.whoWorks(err) + ". Two agents in one folder can overwrite each other's work.")
 		if apart != nil {
-			actions = append(actions, r.ui.host.NewPrimaryButton("Launch in a worktree", widget.HighImportance, apart))
+			actions = append(actions, r.window.NewPrimaryButton("Launch in a worktree", widget.HighImportance, apart))
 		}
-		actions = append(actions, r.ui.host.NewPrimaryButton("Launch anyway", widget.WarningImportance, again))
+		actions = append(actions, r.window.NewPrimaryButton("Launch anyway", widget.WarningImportance, again))
 	}
 	session := ""
 	switch {
@@ -131,10 +132,10 @@ func (r *refusal) show(err error, again, apart func()) {
 		session = locked.By.Session
 	}
 	if session != "" {
-		actions = append(actions, r.ui.showSessionButton(session))
+		actions = append(actions, r.window.showSessionButton(session))
 	}
 	if locked != nil && locked.By.Kind == lock.Manual {
-		actions = append(actions, r.ui.host.NewButton("Show locks", nil, func() { r.ui.host.CloseSheet(); r.ui.open(pageLocks) }))
+		actions = append(actions, r.window.NewButton("Show locks", nil, func() { r.window.CloseSheet(); r.window.ShowLocks() }))
 	}
 	body := widgets.Rows(2, sentence)
 	if len(actions) > 0 {
@@ -146,11 +147,12 @@ func (r *refusal) show(err error, again, apart func()) {
 }
 
 // whoWorks returns who uses a folder, for people: the topic of the session, or the error in its own words if the session is not listed.
-func (u *UI) whoWorks(err error) string {
+func (w *Window) whoWorks(err error) string {
 	var locked *lock.HeldError
 	if errors.As(err, &locked) && locked.By.Session != "" {
-		if k, ok := listing.Match(u.sessions.view, locked.By.Session); ok {
-			s := u.sessions.view.ByKey[k]
+		v := w.View()
+		if k, ok := listing.Match(v, locked.By.Session); ok {
+			s := v.ByKey[k]
 			err = &launch.OccupiedError{Path: s.CWD, Session: *s}
 		}
 	}
@@ -158,23 +160,23 @@ func (u *UI) whoWorks(err error) string {
 }
 
 // showSessionButton returns a button that shows a session in the list.
-func (u *UI) showSessionButton(id string) *widgets.Button {
-	return u.host.NewButton("Show session", nil, func() { u.host.CloseSheet(); u.Show(id) })
+func (w *Window) showSessionButton(id string) *widgets.Button {
+	return w.NewButton("Show session", nil, func() { w.CloseSheet(); w.Show(id) })
 }
 
 // confirmUnsafe asks before it launches agents in modes without permission prompts.
-func (u *UI) confirmUnsafe(f *launchForm, launchIt func()) {
-	risks := launch.UnsafeModes(u.options.Agents, f.members)
+func (w *Window) confirmUnsafe(f *launchForm, launchIt func()) {
+	risks := launch.UnsafeModes(w.Agents, f.members)
 	if len(risks) == 0 {
 		launchIt()
 		return
 	}
-	s := u.host.NewSheet("Launch without permission prompts?", widgets.SheetWidth)
+	s := w.NewSheet("Launch without permission prompts?", widgets.SheetWidth)
 	body := make([]fyne.CanvasObject, 0, len(risks)+1)
 	for _, r := range risks {
 		body = append(body, widgets.Warning(present.Short(fmt.Sprintf("%s in mode %s %s.", present.AgentName(r.Agent), r.Name, r.Says))))
 	}
 	body = append(body, widgets.Paragraph("It can then run any command and change any file that you can, in "+
 		present.Cut(present.Short(f.Dir), 200)+" and elsewhere, without asking.", widget.MediumImportance))
-	s.Confirm(body, u.host.NewPrimaryButton("Launch", widget.DangerImportance, func() { s.Close(); launchIt() }))
+	s.Confirm(body, w.NewPrimaryButton("Launch", widget.DangerImportance, func() { s.Close(); launchIt() }))
 }

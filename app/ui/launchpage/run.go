@@ -1,4 +1,4 @@
-package ui
+package launchpage
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ import (
 // launchRun shows the progress of a launch, or of a group of launches. It is used on Fyne's goroutine only.
 type launchRun struct {
 	*widgets.Card
-	ui      *UI
+	page    *Page
 	actions *fyne.Container
 	output  *fyne.Container // the end of the log, or the launches of a group
 	close   *widgets.Button // removes the card from the launch page
@@ -27,9 +27,9 @@ type launchRun struct {
 	resized func()          // called when the height may have changed
 }
 
-func newLaunchRun(u *UI, title, text string) *launchRun {
-	r := &launchRun{ui: u, resized: u.launch.content.Refresh, actions: widgets.Flow(), output: widgets.Rows(4)}
-	r.close = u.host.NewFlatButton("", widgets.NewIcon("clear", widgets.ColorMuted), nil)
+func (p *Page) newRun(title, text string) *launchRun {
+	r := &launchRun{page: p, resized: p.Content.Refresh, actions: widgets.Flow(), output: widgets.Rows(4)}
+	r.close = p.window.NewFlatButton("", widgets.NewIcon("clear", widgets.ColorMuted), nil)
 	r.close.Hide()
 	r.Card = widgets.NewCard(widgets.NewIcon("working", widgets.ColorWorking), title, text, r.close)
 	r.Body.Add(widgets.Pad(4, 4, 6, 6, r.actions))
@@ -65,12 +65,12 @@ const logShown = 4000
 
 // failed shows with which sentence a launch failed, and offers the end of its log.
 func (r *launchRun) failed(text string, p *launch.Progress, actions []fyne.CanvasObject) {
-	if why := present.Cut(present.Short(launch.Reason(r.ui.adapter(p.Record.Agent), p.Output)), 400); why != "" {
+	if why := present.Cut(present.Short(launch.Reason(launch.Find(r.page.window.Agents, p.Record.Agent), p.Output)), 400); why != "" {
 		text = why + "\n" + text
 	}
 	if output := present.Text(present.Tail(p.Output, logShown)); output != "" {
 		var log *widgets.Button
-		log = r.ui.host.NewButton("Show log", nil, func() {
+		log = r.page.window.NewButton("Show log", nil, func() {
 			log.Hide()
 			r.quote(output)
 		})
@@ -80,9 +80,9 @@ func (r *launchRun) failed(text string, p *launch.Progress, actions []fyne.Canva
 }
 
 // newOpenedRun shows a launch that another process of Rollcall follows: a launch in a terminal, or on another machine.
-func newOpenedRun(u *UI, title, text, said string) *launchRun {
-	r := newLaunchRun(u, title, "")
-	r.show("done", widgets.ColorGood, text, u.host.NewButton("Show sessions", nil, func() { u.host.CloseSheet(); u.open(pageSessions) }))
+func (p *Page) newOpenedRun(title, text, said string) *launchRun {
+	r := p.newRun(title, "")
+	r.show("done", widgets.ColorGood, text, p.window.NewButton("Show sessions", nil, func() { p.window.CloseSheet(); p.window.ShowSessions() }))
 	r.quote(said)
 	return r
 }
@@ -94,12 +94,12 @@ func runTitle(agent adapters.Name, model, dir string) string {
 // follow shows the progress of a launch until its end, and returns r.
 func (r *launchRun) follow(s *launch.Started) *launchRun {
 	text := fmt.Sprintf("Starting… process %d", s.PID)
-	for _, w := range s.Warnings {
-		text += "\n" + present.Short(w.Error())
+	for _, problem := range s.Warnings {
+		text += "\n" + present.Short(problem.Error())
 	}
 	r.show("working", widgets.ColorWorking, text)
-	u := r.ui
-	go u.options.Launches.Follow(u.ctx, s, func(ctx context.Context, agent adapters.Name) *app.Snapshot { return u.core.RefreshOne(ctx, agent) }, func(p launch.Progress) { u.post(func() { r.progress(p) }) })
+	w := &r.page.window
+	go w.Launches.Follow(w.Context, s, func(ctx context.Context, agent adapters.Name) *app.Snapshot { return w.Core.RefreshOne(ctx, agent) }, func(p launch.Progress) { w.Post(func() { r.progress(p) }) })
 	return r
 }
 
@@ -108,7 +108,7 @@ func (r *launchRun) progress(p launch.Progress) {
 	switch p.Stage {
 	case launch.Listed:
 		r.session = p.Record.Session
-		r.show("working", widgets.ColorWorking, "Session "+present.Short(r.session)+" is listed."+log, r.ui.showSessionButton(r.session))
+		r.show("working", widgets.ColorWorking, "Session "+present.Short(r.session)+" is listed."+log, r.page.window.showSessionButton(r.session))
 	case launch.Unlisted:
 		r.show("unknown", widgets.ColorMuted, "The agent is running, and has not listed a session yet."+log)
 	case launch.Continues:
@@ -127,7 +127,7 @@ func (r *launchRun) ended(p *launch.Progress) {
 	log := " The log is " + present.Short(rec.Log) + "."
 	var actions []fyne.CanvasObject
 	if r.session != "" {
-		actions = append(actions, r.ui.showSessionButton(r.session))
+		actions = append(actions, r.page.window.showSessionButton(r.session))
 	}
 	if p.Unknown {
 		r.show("unknown", widgets.ColorMuted, fmt.Sprintf("Ended after %s. Its exit code is not known.", took)+log, actions...)
@@ -144,20 +144,20 @@ func (r *launchRun) ended(p *launch.Progress) {
 }
 
 // newGroupRun launches a group and shows each of its launches.
-func newGroupRun(u *UI, p *prepared) *launchRun {
-	r := newLaunchRun(u, "Group "+present.Short(p.group.Name), "Creating the worktrees…")
+func (p *Page) newGroupRun(got *prepared) *launchRun {
+	r := p.newRun("Group "+present.Short(got.group.Name), "Creating the worktrees…")
 	r.output.Show()
 	go func() {
-		results, err := p.group.Start(u.ctx, u.options.Launches, func(g launch.GroupResult) {
-			u.post(func() { r.addMember(g) })
+		results, err := got.group.Start(p.window.Context, p.window.Launches, func(g launch.GroupResult) {
+			p.window.Post(func() { r.addMember(g) })
 		})
-		u.post(func() { r.groupStarted(p, results, err) })
+		p.window.Post(func() { r.groupStarted(got, results, err) })
 	}()
 	return r
 }
 
 func (r *launchRun) addMember(g launch.GroupResult) {
-	m := newLaunchRun(r.ui, runTitle(g.Member.Agent, g.Member.Model, g.Folder), "")
+	m := r.page.newRun(runTitle(g.Member.Agent, g.Member.Model, g.Folder), "")
 	r.output.Add(m.Content)
 	if g.Err != nil {
 		m.show("failed", widgets.ColorBad, "Not started: "+present.Error(g.Err))
@@ -172,8 +172,8 @@ func (r *launchRun) groupStarted(p *prepared, results []launch.GroupResult, err 
 		return
 	}
 	name := p.group.Name
-	compare := r.ui.host.NewButton("Compare…", nil, func() { r.ui.upkeep.Compare(p.form.Dir, name) })
-	list := r.ui.host.NewButton("Show in the list", nil, func() { r.ui.showGroup(name) })
+	compare := r.page.window.NewButton("Compare…", nil, func() { r.page.window.Compare(p.form.Dir, name) })
+	list := r.page.window.NewButton("Show in the list", nil, func() { r.page.window.ShowGroup(name) })
 	failed := 0
 	for i := range results {
 		if results[i].Err != nil {
@@ -186,11 +186,4 @@ func (r *launchRun) groupStarted(p *prepared, results []launch.GroupResult, err 
 		return
 	}
 	r.show("working", widgets.ColorWorking, text, compare, list)
-}
-
-// showGroup lists the sessions of a group of launches.
-func (u *UI) showGroup(name string) {
-	u.host.CloseSheet()
-	u.open(pageSessions)
-	u.sessions.filter.SetText(name)
 }

@@ -1,4 +1,4 @@
-package ui
+package launchpage
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
@@ -67,11 +66,11 @@ func (p *prepared) plans() []*launch.Plan {
 
 // prepare checks everything that can be checked before a launch. It searches for programs and reads files, so it must
 // not be called on Fyne's goroutine.
-func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
+func (w *Window) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 	if f.machine != "" {
-		return u.prepareThere(ctx, &f)
+		return w.prepareThere(ctx, &f)
 	}
-	f.Defaults = u.options.Defaults
+	f.Defaults = w.Defaults
 	req, err := f.Request(ctx)
 	if err != nil {
 		return nil, err
@@ -79,19 +78,19 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 	if f.Terminal { // Rollcall in the terminal decides whether the agent is answerable
 		req.Task.Answerable = false
 	}
-	req.Look = u.lookPath()
-	env, left := u.options.Defaults.Environment(u.environ())
+	req.Look = w.lookPath()
+	env, left := w.Defaults.Environment(w.Environ())
 	p := &prepared{form: f, left: left}
 	if len(f.members) == 1 && !f.apart {
 		req.Task.Model, req.Task.Mode = f.members[0].Model, f.members[0].Mode
-		a := u.adapter(f.members[0].Agent)
+		a := launch.Find(w.Agents, f.members[0].Agent)
 		if a == nil {
 			return nil, fmt.Errorf("unknown agent %q", f.members[0].Agent)
 		}
 		p.plan, err = launch.Prepare(a, req, env)
 		if err == nil {
-			p.warn(launch.Occupied(u.core.Snapshot(), f.Resume)(p.plan.Request.Task.Dir))
-			p.findTimers(u, p.plan.Request.Task.Dir)
+			p.warn(launch.Occupied(w.Core.Snapshot(), f.Resume)(p.plan.Request.Task.Dir))
+			p.findTimers(w, p.plan.Request.Task.Dir)
 		}
 		return p, err
 	}
@@ -100,10 +99,10 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 	if err := launch.CheckMembers(f.members); err != nil {
 		return nil, err
 	}
-	p.group, err = launch.PrepareGroup(ctx, m, u.options.Agents, env)
+	p.group, err = launch.PrepareGroup(ctx, m, w.Agents, env)
 	if err == nil {
-		for _, w := range p.group.Warnings(ctx, u.core.Snapshot()) {
-			p.warn(errors.New(w))
+		for _, text := range p.group.Warnings(ctx, w.Core.Snapshot()) {
+			p.warn(errors.New(text))
 		}
 	}
 	return p, err
@@ -117,11 +116,11 @@ func (p *prepared) warn(err error) {
 }
 
 // findTimers adds the timers that may expire while an agent works in folder.
-func (p *prepared) findTimers(u *UI, folder string) {
-	if u.options.Fuses == nil {
+func (p *prepared) findTimers(w *Window, folder string) {
+	if w.Fuses == nil {
 		return
 	}
-	near, err := u.options.Fuses.Near(folder)
+	near, err := w.Fuses.Near(folder)
 	p.warn(err)
 	for _, x := range near {
 		note := present.When(x.Note != "", " ("+present.Short(x.Note)+")")
@@ -131,25 +130,22 @@ func (p *prepared) findTimers(u *UI, folder string) {
 }
 
 // lookPath returns what finds the programs of agents: an agent that runs on this machine is installed.
-func (u *UI) lookPath() func(name string) (string, error) {
-	if u.options.Table == nil {
+func (w *Window) lookPath() func(name string) (string, error) {
+	if w.Table == nil {
 		return launch.LookPath
 	}
 	var running []proc.Identity
-	for s := range u.core.Snapshot().All() {
+	for s := range w.Core.Snapshot().All() {
 		if s.HasLocalFolder() && !s.Process.IsZero() {
 			running = append(running, s.Process)
 		}
 	}
-	return launch.LookBeside(u.options.Table, running)
+	return launch.LookBeside(w.Table, running)
 }
 
-// adapter returns the adapter of an agent; nil: there is none of that name.
-func (u *UI) adapter(name adapters.Name) adapters.Adapter { return launch.Find(u.options.Agents, name) }
-
 // prepareThere returns the launch of a form on its machine. Facts that only that machine knows are checked there, at the launch.
-func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error) {
-	if u.options.Machines == nil {
+func (w *Window) prepareThere(ctx context.Context, f *launchForm) (*prepared, error) {
+	if w.Machines == nil {
 		return nil, errors.New("other machines are not known here; start Rollcall again")
 	}
 	if len(f.members) != 1 {
@@ -160,7 +156,7 @@ func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error)
 		return nil, err
 	}
 	p := &prepared{form: *f, there: there}
-	for _, x := range u.core.Snapshot().Machines {
+	for _, x := range w.Core.Snapshot().Machines {
 		if x.Name == f.machine && x.State == app.Failed && len(x.Problems) > 0 {
 			p.warn(fmt.Errorf("%s: %s", x.Name, x.Problems[0]))
 		}

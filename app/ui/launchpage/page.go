@@ -1,4 +1,5 @@
-package ui
+// Package launchpage has the page of the window that launches agents, and the sheet that resumes a session.
+package launchpage
 
 import (
 	"context"
@@ -13,18 +14,59 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/app/ui/widgets"
+	"rollcall/proc"
 )
 
-// launchPage launches agents, in the background or in a terminal, and shows their progress. It is used on Fyne's
+// Core is the part of the core that this package requires.
+type Core interface {
+	// Snapshot returns the latest snapshot. It never blocks.
+	Snapshot() *app.Snapshot
+	// Refresh reads every agent, and returns when each has answered or failed.
+	Refresh(ctx context.Context) *app.Snapshot
+	// RefreshOne reads one agent, or only the sessions with these ids.
+	RefreshOne(ctx context.Context, name adapters.Name, ids ...string) *app.Snapshot
+}
+
+// Window is what the page and the sheet need of the window.
+type Window struct {
+	*widgets.Host
+	Core     Core
+	Agents   []adapters.Adapter // those that implement adapters.Launcher can be launched
+	Launches *launch.Launches   // nil: nothing is launched on this machine
+	Fuses    *fuse.Fuses        // nil: there are no timers
+	Machines launch.Machines    // nil: there are no other machines
+	Table    proc.Lister        // nil: programs are not looked for beside the agents that run
+	Live     *settings.Live     // nil: no accounts are offered
+	Defaults launch.Defaults    // what the form begins with, and the variables that are left out
+	KeepEnv  bool               // the settings keep the variables of all launches
+	Program  string             // the path of Rollcall, for terminals to run
+	Environ  func() []string    // returns the environment of launched agents
+	// OpenTerminal opens a terminal that runs a program in a folder, and returns the terminal's name. It is called on another goroutine.
+	OpenTerminal func(folder string, program []string) (string, error)
+	View         func() *listing.View // returns the sessions that are listed
+	Show         func(id string)      // shows a session
+	ShowSessions func()
+	ShowLocks    func()
+	ShowGroup    func(name string)      // lists the sessions of a group of launches
+	Compare      func(dir, name string) // compares the results of a group
+}
+
+// Title is the name of the page.
+const Title = "New agent"
+
+// Page launches agents, in the background or in a terminal, and shows their progress. It is used on Fyne's
 // goroutine only.
-type launchPage struct {
-	ui        *UI
-	content   *fyne.Container
+type Page struct {
+	Content   *fyne.Container
+	window    Window
 	scroll    *container.Scroll
 	machine   *pick
 	home      *pick // the account of a launch of one agent
@@ -61,44 +103,46 @@ const thisMachine = "This machine"
 // inTerminal is the text of the box that launches in a terminal.
 const inTerminal = "In a terminal, not in the background"
 
-func newLaunchPage(u *UI) *launchPage {
-	p := &launchPage{ui: u, group: worktree.NewGroup(), preview: newPreview(u), refused: newRefusal(u), runs: widgets.Rows(8)}
+// New returns the page, which looks for agents when it is opened.
+func New(w Window) *Page {
+	p := &Page{window: w, group: worktree.NewGroup(), runs: widgets.Rows(8)}
+	p.preview, p.refused = newPreview(&p.window), newRefusal(&p.window)
 	typed := func(string) { p.changed() }
-	p.machine = newPick(u.host, thisMachine, func(o fyne.CanvasObject) *fyne.Container {
+	p.machine = newPick(w.Host, thisMachine, func(o fyne.CanvasObject) *fyne.Container {
 		return widgets.Rows(2, widgets.NewLabel("Machine"), widgets.Inset(o))
 	}, p.machineChanged)
-	p.home = newPick(u.host, ownAccount, func(o fyne.CanvasObject) *fyne.Container { return widgets.Named("Account", o) }, p.changed)
-	p.folder = u.host.NewEntry("/home/me/project", func(string) { p.touched = p.touched || !p.filling; p.changed() })
-	u.host.Suggest(p.folder, func() []string { return p.suggested })
+	p.home = newPick(w.Host, ownAccount, func(o fyne.CanvasObject) *fyne.Container { return widgets.Named("Account", o) }, p.changed)
+	p.folder = w.NewEntry("/home/me/project", func(string) { p.touched = p.touched || !p.filling; p.changed() })
+	w.Suggest(p.folder, func() []string { return p.suggested })
 	p.folder.Submit = p.launch
 	p.agents = widgets.Rows(4)
-	for _, a := range u.options.Agents {
+	for _, a := range w.Agents {
 		if l, ok := a.(adapters.Launcher); ok {
-			c := newAgentChoice(u, a, l, p.changed)
+			c := newAgentChoice(&p.window, a, l, p.changed)
 			p.choices = append(p.choices, c)
 		}
 	}
-	p.prompt = u.host.NewTextArea("Find out why the parser test fails once in twenty runs, and fix the cause.", 4, typed)
+	p.prompt = w.NewTextArea("Find out why the parser test fails once in twenty runs, and fix the cause.", 4, typed)
 	p.prompt.Submit = p.launch
-	p.promptBox = u.host.PassWheel(p.prompt)
-	p.file = newFileField(u.host, "/home/me/prompt.md", "Use a prompt file…", p.promptMoved)
-	p.terminal = u.host.NewCheckBox(inTerminal, func(bool) { p.changed() })
-	p.apart = u.host.NewCheckBox("In a git worktree of its own", func(bool) { p.changed() })
-	p.absent, p.folded = u.host.NewFlatButton("", nil, func() { p.folded = !p.folded; p.showInstalled() }), true
-	p.more = newAdvanced(u, p.changed)
-	p.start = u.host.NewPrimaryButton("Launch", widget.HighImportance, p.launch)
+	p.promptBox = w.PassWheel(p.prompt)
+	p.file = newFileField(w.Host, "/home/me/prompt.md", "Use a prompt file…", p.promptMoved)
+	p.terminal = w.NewCheckBox(inTerminal, func(bool) { p.changed() })
+	p.apart = w.NewCheckBox("In a git worktree of its own", func(bool) { p.changed() })
+	p.absent, p.folded = w.NewFlatButton("", nil, func() { p.folded = !p.folded; p.showInstalled() }), true
+	p.more = newAdvanced(&p.window, p.changed)
+	p.start = w.NewPrimaryButton("Launch", widget.HighImportance, p.launch)
 	p.scroll = widgets.Page(p.form())
 	bar := widgets.Footer(widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))
-	p.content = container.NewBorder(nil, bar, nil, nil, p.scroll)
+	p.Content = container.NewBorder(nil, bar, nil, nil, p.scroll)
 	p.preview.resized = p.layOut
 	p.changed()
 	return p
 }
 
-func (p *launchPage) form() fyne.CanvasObject {
-	p.browse = p.ui.host.NewBrowseButton(p.folder.SetText, func(text string) { p.preview.instead(text, widget.DangerImportance) })
+func (p *Page) form() fyne.CanvasObject {
+	p.browse = p.window.NewBrowseButton(p.folder.SetText, func(text string) { p.preview.instead(text, widget.DangerImportance) })
 	return widgets.Rows(2,
-		p.runs, widgets.Headline(newAgent),
+		p.runs, widgets.Headline(Title),
 		widgets.Hint("The session is listed like any other. If you choose several agents, each gets the same prompt and its own git worktree."),
 		p.machine.content, widgets.NewLabel("Working folder"), widgets.Inset(widgets.Border(nil, nil, p.browse, p.folder)),
 		widgets.NewLabel("Agents"), p.agents, p.home.content,
@@ -108,19 +152,19 @@ func (p *launchPage) form() fyne.CanvasObject {
 }
 
 // layOut lays the bar out twice: the first call gives wrapped texts their width, from which the second one takes the height of the bar.
-func (p *launchPage) layOut() {
-	p.content.Refresh()
-	p.content.Refresh()
+func (p *Page) layOut() {
+	p.Content.Refresh()
+	p.Content.Refresh()
 }
 
-// look finds out which agents are installed, on another goroutine.
-func (p *launchPage) look() {
-	list, look := p.ui.options.Agents, p.ui.lookPath()
-	widgets.InBackground(p.ui.ctx, p.ui.host, func(context.Context) (map[adapters.Name]string, error) { return launch.Installs(list, look), nil },
+// Look finds out which agents are installed, on another goroutine.
+func (p *Page) Look() {
+	list, look := p.window.Agents, p.window.lookPath()
+	widgets.InBackground(p.window.Context, p.window.Host, func(context.Context) (map[adapters.Name]string, error) { return launch.Installs(list, look), nil },
 		func(found map[adapters.Name]string, _ error) { p.showAgents(found) })
 }
 
-func (p *launchPage) showAgents(found map[adapters.Name]string) {
+func (p *Page) showAgents(found map[adapters.Name]string) {
 	first := !p.asked
 	p.asked, p.found = true, found
 	p.showInstalled()
@@ -128,11 +172,11 @@ func (p *launchPage) showAgents(found map[adapters.Name]string) {
 		c.check.SetChecked(true)
 	}
 	p.update()
-	p.content.Refresh()
+	p.Content.Refresh()
 }
 
 // showInstalled shows which agents can be launched. On another machine all can be chosen, since only that machine knows which are installed.
-func (p *launchPage) showInstalled() {
+func (p *Page) showInstalled() {
 	var rows, absent []fyne.CanvasObject
 	for _, c := range p.choices {
 		install := ""
@@ -154,11 +198,11 @@ func (p *launchPage) showInstalled() {
 		rows = append(rows, absent...)
 	}
 	p.agents.Objects = rows
-	p.content.Refresh()
+	p.Content.Refresh()
 }
 
 // machineChanged shows the fields that apply to the chosen machine, and suggests a folder on it.
-func (p *launchPage) machineChanged() {
+func (p *Page) machineChanged() {
 	away := p.machine.Value() != ""
 	p.browse.Hidden = away
 	p.more.content.Hidden = away
@@ -172,18 +216,18 @@ func (p *launchPage) machineChanged() {
 	if p.asked {
 		p.showInstalled()
 	}
-	p.apply(p.ui.core.Snapshot())
+	p.Apply(p.window.Core.Snapshot())
 	p.changed()
-	p.content.Refresh()
+	p.Content.Refresh()
 }
 
 // firstChoice returns the agent that is chosen at first: the default agent if it is installed, or else the first
 // installed one; nil: none is installed.
-func (p *launchPage) firstChoice() (found *agentChoice) {
+func (p *Page) firstChoice() (found *agentChoice) {
 	for _, c := range p.choices {
 		switch {
 		case c.install != "":
-		case c.name == p.ui.options.Defaults.Member("").Agent:
+		case c.name == p.window.Defaults.Member("").Agent:
 			return c
 		case found == nil:
 			found = c
@@ -192,8 +236,8 @@ func (p *launchPage) firstChoice() (found *agentChoice) {
 	return found
 }
 
-// focus returns the widget that gets the focus.
-func (p *launchPage) focus() fyne.Focusable {
+// Focus returns the widget that gets the focus.
+func (p *Page) Focus() fyne.Focusable {
 	if p.prompt.Hidden {
 		return nil
 	}
@@ -201,20 +245,20 @@ func (p *launchPage) focus() fyne.Focusable {
 }
 
 // promptMoved shows the field for the prompt, unless the prompt is in a file.
-func (p *launchPage) promptMoved() {
+func (p *Page) promptMoved() {
 	widgets.SetVisible(p.prompt, p.file.path() == "")
-	p.content.Refresh()
+	p.Content.Refresh()
 	p.changed()
 }
 
-// apply lists the machines that can be chosen, and suggests the folders of the latest sessions.
-func (p *launchPage) apply(s *app.Snapshot) {
+// Apply lists the machines that can be chosen, and suggests the folders of the latest sessions.
+func (p *Page) Apply(s *app.Snapshot) {
 	var machines []string
 	for _, m := range s.Machines {
 		machines = append(machines, m.Name)
 	}
-	if p.ui.options.Machines != nil && p.machine.offer(machines, machines) {
-		p.content.Refresh()
+	if p.window.Machines != nil && p.machine.offer(machines, machines) {
+		p.Content.Refresh()
 	}
 	folders := launch.FoldersOn(s, p.machine.Value(), 12)
 	if slices.Equal(folders, p.folders) {
@@ -235,7 +279,7 @@ func (p *launchPage) apply(s *app.Snapshot) {
 }
 
 // read returns the present values of the fields.
-func (p *launchPage) read() launchForm {
+func (p *Page) read() launchForm {
 	away := p.machine.Value()
 	f := launchForm{machine: away, defaultGroup: p.group, Options: launch.Options{Dir: strings.TrimSpace(p.folder.Text), Prompt: p.prompt.Text,
 		PromptFile: p.file.path(), Terminal: p.terminal.Checked}}
@@ -246,24 +290,24 @@ func (p *launchPage) read() launchForm {
 		f.Dir = launch.Path(f.Dir)
 		p.more.fill(&f)
 		f.apart = p.apart.Checked && len(f.members) == 1
-		f.KeepEnv = f.KeepEnv || p.ui.options.KeepEnv
+		f.KeepEnv = f.KeepEnv || p.window.KeepEnv
 		f.Home = p.home.Value()
 	}
 	return f
 }
 
 // changed hides the error of the last attempt to launch, and shows the command for the fields as they are now.
-func (p *launchPage) changed() {
+func (p *Page) changed() {
 	p.refused.hide()
 	p.update()
 }
 
 // update shows the command for the fields as they are now.
-func (p *launchPage) update() {
+func (p *Page) update() {
 	f := p.read()
 	p.showHomes(&f)
 	switch missing := f.missing(); {
-	case p.ui.options.Launches == nil && f.machine == "":
+	case p.window.Launches == nil && f.machine == "":
 		p.preview.instead("Agents cannot be launched: "+store.ErrNoFolder.Error()+".", widget.LowImportance)
 	case !p.asked:
 		p.preview.instead("Looking for agents…", widget.LowImportance)
@@ -276,8 +320,8 @@ func (p *launchPage) update() {
 }
 
 // enable enables the Launch button if there is something to launch.
-func (p *launchPage) enable(f *launchForm) {
-	p.start.SetEnabled((p.ui.options.Launches != nil || f.machine != "") && p.asked && !p.busy && f.missing() == "")
+func (p *Page) enable(f *launchForm) {
+	p.start.SetEnabled((p.window.Launches != nil || f.machine != "") && p.asked && !p.busy && f.missing() == "")
 	text := "Launch"
 	switch {
 	case p.busy:
@@ -289,23 +333,23 @@ func (p *launchPage) enable(f *launchForm) {
 	}
 	if p.start.Text != text {
 		p.start.SetText(text)
-		p.content.Refresh()
+		p.Content.Refresh()
 	}
 }
 
 // launch starts a launch with the values of the fields. It asks first about modes without permission prompts.
-func (p *launchPage) launch() {
+func (p *Page) launch() {
 	f := p.read()
 	if !p.start.Disabled() {
-		p.ui.confirmUnsafe(&f, func() { p.run(f) })
+		p.window.confirmUnsafe(&f, func() { p.run(f) })
 	}
 }
 
-func (p *launchPage) run(f launchForm) {
+func (p *Page) run(f launchForm) {
 	p.busy = true
 	p.refused.hide()
 	p.enable(&f)
-	p.ui.runForm(f, func(card func() *launchRun, err error) {
+	p.runForm(f, func(card func() *launchRun, err error) {
 		if err == nil {
 			p.add(card())
 			p.scroll.ScrollToTop()
@@ -319,26 +363,26 @@ func (p *launchPage) run(f launchForm) {
 }
 
 // refuse shows why a form was not launched.
-func (p *launchPage) refuse(f launchForm, err error) {
+func (p *Page) refuse(f launchForm, err error) {
 	var apart func()
 	if f.machine == "" && len(f.members) == 1 && !f.Terminal && !f.apart {
 		apart = func() { f.apart = true; p.run(f) }
 	}
 	p.preview.caution.Hide() // the refusal says it
 	p.refused.show(err, func() { f.Force = true; p.run(f) }, apart)
-	p.content.Refresh()
+	p.Content.Refresh()
 }
 
 // add shows a launch on the page, above the form and the earlier launches.
-func (p *launchPage) add(r *launchRun) {
+func (p *Page) add(r *launchRun) {
 	card := widgets.Pad(0, 8, 0, 0, r.Content)
 	r.close.OnTapped = func() {
 		p.runs.Remove(card)
-		p.content.Refresh()
+		p.Content.Refresh()
 	}
 	r.close.Show()
 	p.runs.Objects = append([]fyne.CanvasObject{card}, p.runs.Objects[:min(len(p.runs.Objects), maxRuns)]...)
-	p.content.Refresh()
+	p.Content.Refresh()
 }
 
 // maxRuns is the number of earlier launches that the page shows.

@@ -54,7 +54,7 @@ func (u *UI) quietItems(state quiet.State) []*fyne.MenuItem {
 // menuItems returns the items that act on several sessions, or change what the list shows.
 func (p *sessionsPage) menuItems() []*fyne.MenuItem {
 	u := p.ui
-	stop := fyne.NewMenuItem("Stop idle sessions…", u.showStopIdle)
+	stop := fyne.NewMenuItem("Stop idle sessions…", u.upkeep.StopIdle)
 	cleanUp := fyne.NewMenuItem("Clean up…", u.upkeep.CleanUp)
 	cleanUp.Disabled = u.options.Table == nil
 	orphans := fyne.NewMenuItem("Processes left behind…", u.upkeep.EndOrphans)

@@ -1,6 +1,9 @@
-package ui
+package launchpage
 
 import (
+	"cmp"
+	"context"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
@@ -11,18 +14,18 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// canResume reports whether the window can resume a session.
-func (u *UI) canResume(s *app.Session) bool {
+// CanResume reports whether the window can resume a session.
+func (p *Page) CanResume(s *app.Session) bool {
 	if s.Machine != "" {
-		return u.options.Machines != nil && launch.CanResumeThere(s)
+		return p.window.Machines != nil && launch.CanResumeThere(s)
 	}
-	return u.options.Launches != nil && launch.HasResume(u.adapter(s.Agent), s) && s.Parent == "" && (s.Launch == nil || !s.Launch.Unlisted)
+	return p.window.Launches != nil && launch.HasResume(launch.Find(p.window.Agents, s.Agent), s) && s.Parent == "" && (s.Launch == nil || !s.Launch.Unlisted)
 }
 
 // resumeSheet resumes a session.
 type resumeSheet struct {
 	*widgets.Sheet
-	ui      *UI
+	page    *Page
 	session app.Session
 	message *widgets.Entry
 	where   *widgets.CheckBox // in a terminal
@@ -35,17 +38,18 @@ type resumeSheet struct {
 	busy    bool
 }
 
-// showResume lets the user resume a stopped session with a message, in the background or in a terminal.
-func (u *UI) showResume(s app.Session) {
-	r := &resumeSheet{Sheet: u.host.NewSheet("Resume this session", widgets.SheetWidth), ui: u, session: s, preview: newPreview(u), refused: newRefusal(u)}
+// Resume lets the user resume a stopped session with a message, in the background or in a terminal.
+func (p *Page) Resume(s app.Session) {
+	w := &p.window
+	r := &resumeSheet{Sheet: w.NewSheet("Resume this session", widgets.SheetWidth), page: p, session: s, preview: newPreview(w), refused: newRefusal(w)}
 	changed := func(string) { r.changed() }
-	r.message = u.host.NewTextArea("Also add a test for an empty file.", 4, changed)
+	r.message = w.NewTextArea("Also add a test for an empty file.", 4, changed)
 	r.message.Submit = r.launch
-	r.where = u.host.NewCheckBox(inTerminal, func(bool) { r.changed() })
-	r.mode = newModeField(u.host, launch.Modes(u.options.Agents, s.Agent), r.modeChanged)
-	r.anyway = u.host.NewCheckBox("Resume it anyway", func(bool) { r.changed() })
-	r.back = u.host.NewButton("Cancel", nil, r.Close)
-	r.start = u.host.NewPrimaryButton("Resume", widget.HighImportance, r.launch)
+	r.where = w.NewCheckBox(inTerminal, func(bool) { r.changed() })
+	r.mode = newModeField(w.Host, launch.Modes(w.Agents, s.Agent), r.modeChanged)
+	r.anyway = w.NewCheckBox("Resume it anyway", func(bool) { r.changed() })
+	r.back = w.NewButton("Cancel", nil, r.Close)
+	r.start = w.NewPrimaryButton("Resume", widget.HighImportance, r.launch)
 	r.Show(r.form(), r.preview.copy, r.back, r.start)
 	r.preview.resized = r.Fit
 	r.changed()
@@ -74,7 +78,7 @@ func (r *resumeSheet) modeChanged() {
 
 func (r *resumeSheet) read() launchForm {
 	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.Value()}}, Options: launch.Options{Dir: launch.ResumeFrom(&r.session), Home: r.session.Home, Prompt: r.message.Text,
-		Terminal: r.where.Checked, Resume: r.session.ID, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
+		Terminal: r.where.Checked, Resume: r.session.ID, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.page.window.KeepEnv}}
 }
 
 func (r *resumeSheet) changed() {
@@ -101,17 +105,17 @@ func (r *resumeSheet) run(f launchForm) {
 	r.busy = true
 	r.refused.hide()
 	r.start.Disable()
-	r.ui.runForm(f, func(card func() *launchRun, err error) {
+	r.page.runForm(f, func(card func() *launchRun, err error) {
 		r.busy = false
 		r.changed()
 		switch {
 		case err != nil && !r.IsOpen():
-			r.ui.notify(present.AgentName(f.members[0].Agent) + " was not resumed: " + present.Error(err))
+			r.page.window.Notify(present.AgentName(f.members[0].Agent) + " was not resumed: " + present.Error(err))
 		case err != nil:
 			r.refused.show(err, func() { f.Force = true; r.run(f) }, nil)
 			r.Fit()
 		case !r.IsOpen():
-			r.ui.launch.add(card())
+			r.page.add(card())
 		default:
 			run := card()
 			run.resized = r.Fit
@@ -119,5 +123,15 @@ func (r *resumeSheet) run(f launchForm) {
 			r.Show([]fyne.CanvasObject{facts.Line(&r.session), run.Content}, r.back)
 			r.Focus(r.back)
 		}
+	})
+}
+
+// ShowLog shows the end of what a launch in the background has written.
+func (p *Page) ShowLog(s *app.Session) {
+	sheet := p.window.NewSheet("Log of the launch", widgets.SheetWidth)
+	widgets.Load(sheet, "Reading the log…", func(context.Context) (string, error) {
+		return p.window.Launches.Output(s.Launch.ID, logShown)
+	}, func(text string) {
+		sheet.ShowResult([]fyne.CanvasObject{facts.Line(s), widgets.Quote(cmp.Or(present.Text(text), "The agent has written nothing yet.")), widgets.Hint("The whole log is " + present.Short(s.Launch.Log) + ".")})
 	})
 }

@@ -1,4 +1,4 @@
-package ui
+package launchpage
 
 import (
 	"slices"
@@ -80,17 +80,17 @@ type agentChoice struct {
 
 const choiceWidth = 130
 
-func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func()) *agentChoice {
+func newAgentChoice(w *Window, a adapters.Adapter, l adapters.Launcher, changed func()) *agentChoice {
 	c := &agentChoice{name: a.Name(), missing: widgets.NewSelectText("")}
-	c.check = u.host.NewCheckBox(present.AgentName(c.name), func(bool) { c.showFields(); changed() })
-	c.model = u.host.NewEntry("default model", func(string) { changed() })
-	c.mode = newModeField(u.host, l.Modes(), func() { c.showFields(); changed() })
+	c.check = w.NewCheckBox(present.AgentName(c.name), func(bool) { c.showFields(); changed() })
+	c.model = w.NewEntry("default model", func(string) { changed() })
+	c.mode = newModeField(w.Host, l.Modes(), func() { c.showFields(); changed() })
 	if len(c.mode.modes) == 0 {
 		c.mode.List.Disable()
 	}
 	c.missing.Importance = widget.LowImportance
-	c.copy = u.host.NewButton("Copy", widgets.PlainIcon("copy"), func() { u.host.Copy(c.copy, c.install) })
-	preset := u.options.Defaults.Member(c.name)
+	c.copy = w.NewButton("Copy", widgets.PlainIcon("copy"), func() { w.Copy(c.copy, c.install) })
+	preset := w.Defaults.Member(c.name)
 	c.model.Text = preset.Model
 	c.mode.preset(preset.Mode)
 	c.fields = container.NewGridWithColumns(2, widgets.Narrow(c.model), widgets.Narrow(c.mode.List))
@@ -183,18 +183,18 @@ func offerHomes(p *pick, homes settings.Homes) bool {
 }
 
 // showHomes offers the homes of the agent of a form that launches one on this machine.
-func (p *launchPage) showHomes(f *launchForm) {
+func (p *Page) showHomes(f *launchForm) {
 	var homes settings.Homes
-	if len(f.members) == 1 && f.machine == "" && p.ui.options.Live != nil {
+	if len(f.members) == 1 && f.machine == "" && p.window.Live != nil {
 		agent := f.members[0].Agent
-		set, _ := p.ui.options.Live.Get()
-		used := app.HomesOf(p.ui.core.Snapshot().Own, agent)
+		set, _ := p.window.Live.Get()
+		used := app.HomesOf(p.window.Core.Snapshot().Own, agent)
 		if len(used) > 1 || len(set.Homes[agent]) > 0 {
 			homes = set.Accounts(agent, used)
 		}
 	}
 	if offerHomes(p.home, homes) {
-		p.content.Refresh()
+		p.Content.Refresh()
 	}
 	f.Home = p.home.Value()
 }

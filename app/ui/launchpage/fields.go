@@ -1,4 +1,4 @@
-package ui
+package launchpage
 
 import (
 	"strings"
@@ -63,9 +63,9 @@ type advanced struct {
 	retryHooks, keepEnv  *widgets.CheckBox
 }
 
-func newAdvanced(u *UI, changed func()) *advanced {
+func newAdvanced(w *Window, changed func()) *advanced {
 	a := &advanced{}
-	h, typed, checked := u.host, func(string) { changed() }, func(bool) { changed() }
+	h, typed, checked := w.Host, func(string) { changed() }, func(bool) { changed() }
 	a.spec = h.NewEntry("docs/spec.md (appended to the prompt)", typed)
 	a.files = h.NewTextArea("docs/api.md (appended to the prompt; one path per line)", 2, typed)
 	a.group = h.NewEntry("parser-port (a name that several launches share)", typed)
@@ -74,7 +74,7 @@ func newAdvanced(u *UI, changed func()) *advanced {
 	a.answerable = h.NewCheckBox("Answer and prompt it from here (runs until stopped)", checked)
 	a.retryHooks = h.NewCheckBox("Retry a hook with a lost result (can run twice)", checked)
 	a.keepEnv = h.NewCheckBox("Keep variables that are removed by default", checked)
-	if u.options.KeepEnv {
+	if w.KeepEnv {
 		a.keepEnv.Checked = true
 		a.keepEnv.Disable() // the settings keep the variables of all launches
 	}

@@ -1,4 +1,4 @@
-package ui
+package launchpage
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // preview shows the command of a form while the user fills it in. It is used on Fyne's goroutine only; the checks,
 // which read files and search the PATH, run on another.
 type preview struct {
-	ui      *UI
+	window  *Window
 	content *fyne.Container
 	caution *fyne.Container // warnings, which are shown beside the button that launches
 	command *widgets.SelectText
@@ -40,13 +40,13 @@ type preview struct {
 // pause is the time for which the preview waits for the next key.
 const pause = 150 * time.Millisecond
 
-func newPreview(u *UI) *preview {
-	p := &preview{ui: u, command: widgets.NewCode(""), notes: widgets.NewSelectText(""), resized: func() {}, cancel: func() {}}
+func newPreview(w *Window) *preview {
+	p := &preview{window: w, command: widgets.NewCode(""), notes: widgets.NewSelectText(""), resized: func() {}, cancel: func() {}}
 	p.notes.Importance = widget.LowImportance
 	p.warning = widgets.NewSelectText("")
 	p.warning.Importance = widget.WarningImportance
-	p.extend = u.host.NewButton("Extend the timer by 1 hour", nil, p.extendTimers)
-	p.copy = u.host.NewButton("Copy command", widgets.PlainIcon("copy"), func() { u.host.Copy(p.copy, p.commands) })
+	p.extend = w.NewButton("Extend the timer by 1 hour", nil, p.extendTimers)
+	p.copy = w.NewButton("Copy command", widgets.PlainIcon("copy"), func() { w.Copy(p.copy, p.commands) })
 	p.content = widgets.Rows(-2, widgets.Inset(widgets.NewPanel(3, 3, 6, 6, p.command)), p.notes)
 	p.extending = widgets.Inset(widgets.Flow(p.extend))
 	p.caution = widgets.Rows(6, p.warning, p.extending)
@@ -103,10 +103,10 @@ func (p *preview) extendTimers() {
 	}
 	got := p.shown
 	p.extend.SetEnabled(false)
-	widgets.InBackground(p.ui.ctx, p.ui.host, func(ctx context.Context) (launchForm, error) {
+	widgets.InBackground(p.window.Context, p.window.Host, func(ctx context.Context) (launchForm, error) {
 		var err error
 		for _, x := range got.timers {
-			_, e := p.ui.options.Fuses.Extend(ctx, x.Path, time.Hour)
+			_, e := p.window.Fuses.Extend(ctx, x.Path, time.Hour)
 			err = errors.Join(err, e)
 		}
 		return got.form, err
@@ -123,17 +123,17 @@ func (p *preview) extendTimers() {
 // show prepares a form once it has not changed for pause, and then shows its command.
 func (p *preview) show(f launchForm) {
 	p.cancel()
-	ctx, cancel := context.WithCancel(p.ui.ctx)
+	ctx, cancel := context.WithCancel(p.window.Context)
 	p.cancel = cancel
 	if p.commands == "" {
 		p.set("Checking…", "", "", widget.LowImportance)
 	}
 	p.asking = true
-	widgets.InBackground(ctx, p.ui.host, func(ctx context.Context) (*prepared, error) {
+	widgets.InBackground(ctx, p.window.Host, func(ctx context.Context) (*prepared, error) {
 		if bounded.Wait(ctx, pause) != nil {
 			return nil, ctx.Err()
 		}
-		return p.ui.prepare(ctx, f)
+		return p.window.prepare(ctx, f)
 	}, p.answer)
 }
 

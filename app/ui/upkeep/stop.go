@@ -1,4 +1,4 @@
-package ui
+package upkeep
 
 import (
 	"context"
@@ -18,11 +18,11 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// showStop shows what a stop of s will do, and stops s once the user agrees.
-func (u *UI) showStop(s app.Session) {
-	sheet := u.host.NewSheet("Stop this session?", widgets.SheetWidth)
+// Stop shows what a stop of s will do, and stops s once the user agrees.
+func (p *Page) Stop(s app.Session) {
+	sheet := p.window.NewSheet("Stop this session?", widgets.SheetWidth)
 	widgets.Load(sheet, "Reading its processes…", func(ctx context.Context) (*app.StopPlan, error) {
-		plan, err := u.core.PlanStop(ctx, s)
+		plan, err := p.window.Core.PlanStop(ctx, s)
 		switch {
 		case errors.Is(err, app.ErrNotRunning):
 			return nil, nil
@@ -35,7 +35,7 @@ func (u *UI) showStop(s app.Session) {
 			sheet.ShowResult([]fyne.CanvasObject{widgets.Success("The session is not running any more.")})
 			return
 		}
-		sheet.Confirm(planFacts(plan), u.host.NewPrimaryButton("Stop", widget.DangerImportance, func() { u.stop(sheet, plan) }))
+		sheet.Confirm(planFacts(plan), p.window.NewPrimaryButton("Stop", widget.DangerImportance, func() { p.stop(sheet, plan) }))
 	})
 }
 
@@ -67,10 +67,10 @@ func planFacts(p *app.StopPlan) []fyne.CanvasObject {
 }
 
 // stop carries out a plan, and shows the result.
-func (u *UI) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
+func (p *Page) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
 	name := present.Cut(describe.Title(&plan.Session), 120)
 	widgets.Run(sheet, "Stopping…", "“"+name+"” was not stopped: ", func(ctx context.Context, say func(string)) (string, error) {
-		r, err := u.core.Stop(ctx, plan, func(step app.StopStep) {
+		r, err := p.window.Core.Stop(ctx, plan, func(step app.StopStep) {
 			say(fmt.Sprintf("Sent %s, waiting up to %g s…", step.Signal, step.Grace.Seconds()))
 		})
 		if errors.Is(err, app.ErrNotRunning) {
@@ -83,12 +83,12 @@ func (u *UI) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
 	})
 }
 
-// showStopIdle lists the idle sessions that can be stopped, and stops those that stay checked.
-func (u *UI) showStopIdle() {
+// StopIdle lists the idle sessions that can be stopped, and stops those that stay checked.
+func (p *Page) StopIdle() {
 	(&widgets.Checklist[*app.StopPlan]{
 		Reading: "Reading the idle sessions and their processes…", Doing: "stopping…", Failed: "not stopped: ",
 		Read: func(ctx context.Context) (plans []*app.StopPlan, problems []string, _ error) {
-			plans = u.core.PlanStopAllIdle(ctx, u.core.Refresh(ctx), func(s *app.Session, err error) {
+			plans = p.window.Core.PlanStopAllIdle(ctx, p.window.Core.Refresh(ctx), func(s *app.Session, err error) {
 				problems = append(problems, present.Cut(describe.Title(s), 60)+": "+present.Error(err))
 			})
 			return plans, problems, nil
@@ -101,14 +101,14 @@ func (u *UI) showStopIdle() {
 		Label: func(checked []*app.StopPlan) string {
 			return "Stop " + english.Plural(len(checked), "session", "sessions")
 		},
-		Act: func(ctx context.Context, p *app.StopPlan) (string, error) {
+		Act: func(ctx context.Context, old *app.StopPlan) (string, error) {
 			// Planned again, since the session may have begun to work since its row appeared.
-			plan, err := u.core.PlanStopIdle(ctx, p.Session)
+			plan, err := p.window.Core.PlanStopIdle(ctx, old.Session)
 			if err != nil {
 				return "", err
 			}
-			r, err := u.core.Stop(ctx, plan, nil)
+			r, err := p.window.Core.Stop(ctx, plan, nil)
 			return describe.Stopped(plan, r), err
 		},
-	}).Open(u.host, "Stop idle sessions?", widgets.SheetWidth)
+	}).Open(p.window.Host, "Stop idle sessions?", widgets.SheetWidth)
 }
