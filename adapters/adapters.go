@@ -12,8 +12,6 @@ import (
 	"math"
 	"strings"
 	"time"
-
-	"rollcall/proc"
 )
 
 // Name names an agent, in JSON and on the command line. Each agent's package declares its own.
@@ -93,56 +91,13 @@ type Context struct {
 type Session struct {
 	ID    string
 	Agent Name
+	State
+	Owner
+	Place
+	Topic
+	Spent
+	Times
 
-	Status     Status
-	WaitingFor WaitingFor // with Waiting only
-	Outcome    Outcome
-	// Decision is what an idle session has left to the user's decision, in a few words ("a plan"): its last turn is over, and its agent shows a choice until
-	// the user makes it or closes it, which is not recorded (Codex 0.171.0 in plan mode). It is empty in all other cases.
-	Decision string
-	// MayAsk reports, with Idle, that the turn is over or the session waits for the user: the agent does not record which (Gemini CLI 0.61.0: the text of an
-	// answer is recorded before its calls, which wait then). With Unknown it reports that a call is open which waits for the user, or runs without a process.
-	// With Stopped it reports that the turn was over, or waited, when its process ended. There is no Outcome.
-	MayAsk bool
-	// Limited reports, with Outcome Failed, that the provider refused the turn because the user had reached a usage limit (Codex 0.169.0: usage_limit_exceeded,
-	// Claude Code 2.1.329: an API error 429, Pi 1.5.2: the same). With Working it reports that the turn was refused so, and is tried again at LimitedUntil (OpenCode
-	// 1.18.33, as its server says). Other agents do not record this, or try again.
-	Limited bool
-	// LimitedUntil is the time at which that limit is reset, or the turn is tried again; zero where the agent has not recorded it.
-	LimitedUntil time.Time
-	// Evidence is the reason for Status, in words for the user: "registry 18068.json:
-	// busy, 3 s ago". Never empty.
-	Evidence string
-
-	// AskAgain is the time from which the adapter's answer differs although nothing changes, since it waits for what its agent may write until then: the
-	// end of a turn, the process of a command. It is zero where only a change can. An outcome that is empty until then is not decided yet.
-	AskAgain time.Time
-	// Background is what goes on, or is to, although the turn is over: with Idle only, and only what is certain. A command whose process has ended is not in it.
-	Background []Background
-	// Quiet is how long, with Working, there was no sign of life when this was asked: no record, and nothing that runs below Process was on a processor, as what
-	// prints or computes is. The core sets it; 0: there was one, or that is not known.
-	Quiet time.Duration
-	// Suspended reports that Process is stopped by SIGSTOP or Ctrl-Z (Windows: all
-	// its threads are suspended). The core sets it from the process table and
-	// turns an open turn into Idle; an adapter leaves it false.
-	Suspended bool
-
-	// Process is the agent's own process, never a wrapper. It is zero for a
-	// session without a live process here. Several sessions can share one
-	// (Codex's daemon; a resumed session's first owner).
-	Process proc.Identity
-	// Shared reports that Process hosts other sessions as well and must never be
-	// signalled on behalf of this one (Codex's app-server daemon).
-	Shared bool
-	// Unattended reports that Process continues the session although no terminal shows
-	// it any more (a thread of Codex's daemon whose terminal was closed): the user
-	// learns of the end of its turn only through a notification.
-	Unattended bool
-	// Terminal is the process whose terminal shows the session, where that is not Process but is certain (the interface of
-	// a thread of Codex's daemon). It is zero where Process is in that terminal itself, or none is known.
-	Terminal proc.Identity
-	// Name is the user's own name for the session, which Rollcall keeps. The core sets it; an adapter leaves it empty.
-	Name string
 	// Archived reports that the user put the session away in the agent. An agent with Description.Unarchive resumes it only after it was taken
 	// out again.
 	Archived bool
@@ -153,49 +108,12 @@ type Session struct {
 	// Unstored reports that the agent stores nothing of this run (codex exec --ephemeral). The
 	// session is derived from the process alone, and how the run ended can't be known.
 	Unstored bool
-
-	CWD         string // as the agent last recorded it; never decoded from a folder name
-	ResumeIn    string // the folder in which the agent must be started to continue it; empty: CWD
-	Branch      string
-	Model       string
-	Title       string // as the agent or the user named it; empty if it has no name
-	FirstPrompt string
-	LastPrompt  string
-	// Doing is what the session does now, as its records say it: the call of a tool that has no result yet, with its most important
-	// argument ("make test"), or else the beginning of the last reply. It is empty where that is not known, and has at most MaxDoing
-	// bytes. DoingSince is the time of that call or reply.
-	Doing      string
-	DoingSince time.Time
-	Parent     string // id of the session that spawned this one
+	Model    string
+	Parent   string // id of the session that spawned this one
 	// ContinuedIn is the id of the session that goes on with this one, which has no process of its own any more (Claude Code 2.1.332, /bg): no end of it is
 	// told. Once that session has begun, an answer about all sessions leaves this one out, and that session has its id in Continues.
 	ContinuedIn, Continues string
-	Home                   string // the agent's home that the session is stored in, as Limit.Home; empty where it is not known
-	Remote                 string // machine or gateway that runs it, when it isn't this one
-	Container              string // set when it runs here in a container with separate files, see HasLocalFolder
-	Host                   string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, or the client of an adapter of ACP, else what the agent records ("VS Code", "SDK (Python)")
-	// Headless reports that no person is at the session: an SDK, a script or a command for one run (claude -p, codex exec, opencode run) started it. For a live
-	// session that is known of its process, for a stopped one of its record, if at all.
-	Headless bool
-	Version  string // of the agent that wrote the session last
-
-	// Tokens are those of the answers that the session's own record holds. They include answers that an agent copied there when the session was forked or
-	// continued from another one. It is nil where the agent recorded none.
-	Tokens  *Tokens
-	Context Context
-	CostUSD float64 // only as the agent states it
-	// Usage is what counts for the session, by time and place, the oldest first. Each answer counts once on the whole machine, for the session in which it
-	// was given or, if that no longer exists, for one that holds a copy. Answers of sub-agents that are no sessions are included. It is nil where
-	// Query.Usage is not set, where Tokens is nil, and where the agent records no times of use.
-	Usage []Usage
-
-	StartedAt      time.Time
-	LastActivityAt time.Time
-	// TurnStartedAt is the time at which the last turn began, that of LastPrompt. It is zero
-	// where that is not known. StartedAt is much earlier in a session that was resumed, or
-	// whose terminal has been open for days.
-	TurnStartedAt time.Time
-
+	Version                string // of the agent that wrote the session last
 	// Files are the agent's own files that describe this session, the transcript
 	// first.
 	Files []string

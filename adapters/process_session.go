@@ -17,10 +17,11 @@ const processPrefix = "process-"
 // reads "process 4711: open, no session yet".
 func ProcessSession(agent Name, p proc.Process, cwd string) Session {
 	return Session{
-		ID:    fmt.Sprintf("%s%d-%d", processPrefix, p.PID, p.Start),
-		Agent: agent, Status: Idle, Process: p.Identity, CWD: cwd,
-		Evidence:  fmt.Sprintf("process %d: open, no session yet", p.PID),
-		StartedAt: p.Started, LastActivityAt: p.Started,
+		ID: fmt.Sprintf("%s%d-%d", processPrefix, p.PID, p.Start), Agent: agent,
+		State: State{Status: Idle, Evidence: fmt.Sprintf("process %d: open, no session yet", p.PID)},
+		Owner: Owner{Process: p.Identity},
+		Place: Place{CWD: cwd},
+		Times: Times{StartedAt: p.Started, LastActivityAt: p.Started},
 	}
 }
 

@@ -8,9 +8,13 @@ import (
 
 // What counts for a session shows only among all sessions: a second question about some of them keeps it.
 func TestSecondAnswerKeepsUsage(t *testing.T) {
-	one := adapters.Session{ID: "one", Usage: []adapters.Usage{{Answers: 1}}}
+	one := adapters.Session{ID: "one", Spent: adapters.Spent{Usage: []adapters.Usage{{Answers: 1}}}}
 	a := answer{Answer: Answer{Sessions: []adapters.Session{one, {ID: "two"}}}}
-	a.add(answer{Answer: Answer{IDs: []string{"one", "two"}, Sessions: []adapters.Session{{ID: "one", Title: "again", Usage: []adapters.Usage{{Answers: 9}}}}}})
+	a.add(answer{Answer: Answer{IDs: []string{"one", "two"}, Sessions: []adapters.Session{{
+		ID:    "one",
+		Topic: adapters.Topic{Title: "again"},
+		Spent: adapters.Spent{Usage: []adapters.Usage{{Answers: 9}}},
+	}}}})
 	if len(a.Sessions) != 1 || a.Sessions[0].Title != "again" || len(a.Sessions[0].Usage) != 1 || a.Sessions[0].Usage[0].Answers != 1 {
 		t.Errorf("%+v", a.Sessions)
 	}

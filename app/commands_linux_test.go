@@ -43,7 +43,12 @@ func TestCommandsInBackground(t *testing.T) {
 	})
 	after := time.Now().Add(time.Second) // the times of processes have hundredths
 	shown := func(change func(*adapters.Session)) Session {
-		s := adapters.Session{ID: "s", Agent: agentname.Codex, Status: adapters.Idle, Evidence: "its turn is over", Process: agent, LastActivityAt: after}
+		s := adapters.Session{
+			ID: "s", Agent: agentname.Codex,
+			State: adapters.State{Status: adapters.Idle, Evidence: "its turn is over"},
+			Owner: adapters.Owner{Process: agent},
+			Times: adapters.Times{LastActivityAt: after},
+		}
 		change(&s)
 		snap := Ask(t.Context(), Config{Adapters: []adapters.Adapter{&quietAgent{s}}, Table: table}, Once{})
 		return snap.Sessions()[0]

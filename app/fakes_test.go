@@ -239,7 +239,7 @@ func pid(n int) proc.Identity { return proc.Identity{PID: n, Start: uint64(1000 
 
 // on is a session of claude-code in the given status on process n; 0: none.
 func on(id string, status adapters.Status, n int) adapters.Session {
-	s := adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: status, Evidence: "test says " + string(status)}
+	s := adapters.Session{ID: id, Agent: agentname.ClaudeCode, State: adapters.State{Status: status, Evidence: "test says " + string(status)}}
 	if status == adapters.Waiting {
 		s.WaitingFor = adapters.ForPermission
 	}

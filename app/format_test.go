@@ -14,7 +14,7 @@ type reader struct {
 }
 
 func (r reader) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
-	return adapters.Roll{Sessions: []adapters.Session{{ID: "a", Agent: "one", Status: adapters.Stopped}}, Skipped: r.skipped}, nil
+	return adapters.Roll{Sessions: []adapters.Session{{ID: "a", Agent: "one", State: adapters.State{Status: adapters.Stopped}}}, Skipped: r.skipped}, nil
 }
 
 func TestFormat(t *testing.T) {

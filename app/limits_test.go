@@ -69,7 +69,10 @@ func TestNameAccounts(t *testing.T) {
 		}
 		return strings.TrimPrefix(home, "/")
 	}})
-	list := []Session{{Session: adapters.Session{Agent: "one", Home: "/a"}}, {Session: adapters.Session{Agent: "two", Home: "/c"}}, {Session: adapters.Session{Agent: "one", Home: "/b"}}, {}}
+	list := []Session{{Session: adapters.Session{Agent: "one", Place: adapters.Place{Home: "/a"}}}, {Session: adapters.Session{Agent: "two", Place: adapters.Place{Home: "/c"}}}, {Session: adapters.Session{
+		Agent: "one",
+		Place: adapters.Place{Home: "/b"},
+	}}, {}}
 	got := c.nameAccounts(list)
 	if got[0].Account != "a" || got[1].Account != "" || got[2].Account != "b" || got[3].Account != "" {
 		t.Errorf("%+v", got)

@@ -33,10 +33,10 @@ func TestLoads(t *testing.T) {
 	busy := startShell(t, "while :; do :; done & sleep 1000; :")
 	self := proc.Self()
 	live := func(id string, p proc.Identity, parent string) Session {
-		return Session{Session: adapters.Session{ID: id, Status: adapters.Working, Process: p, Parent: parent}}
+		return Session{Session: adapters.Session{ID: id, Parent: parent, State: adapters.State{Status: adapters.Working}, Owner: adapters.Owner{Process: p}}}
 	}
 	sessions := []Session{live("outer", self, ""), live("inner", busy, ""), live("child", busy, "inner"), live("twin", self, "")}
-	sessions = append(sessions, Session{Session: adapters.Session{ID: "over", Status: adapters.Stopped}})
+	sessions = append(sessions, Session{Session: adapters.Session{ID: "over", State: adapters.State{Status: adapters.Stopped}}})
 	m := LoadMeter{Table: proc.Open()}
 	m.SetLoads(t.Context(), sessions)
 	if l := sessions[0].Load; l == nil || l.Processes != 1 || !l.Shared || l.HasShare || l.Memory < 1<<20 {

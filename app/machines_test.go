@@ -16,8 +16,11 @@ func TestMachinesMergeSorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	some := func(machine string, n int) (out []Session) {
 		for i := range n {
-			s := Session{Machine: machine, Session: adapters.Session{ID: MachineID(machine, fmt.Sprint(i)), Agent: agentname.Codex,
-				Status: Order[rng.IntN(len(Order))], LastActivityAt: time.Unix(int64(rng.IntN(50)), 0)}}
+			s := Session{Machine: machine, Session: adapters.Session{
+				ID: MachineID(machine, fmt.Sprint(i)), Agent: agentname.Codex,
+				State: adapters.State{Status: Order[rng.IntN(len(Order))]},
+				Times: adapters.Times{LastActivityAt: time.Unix(int64(rng.IntN(50)), 0)},
+			}}
 			out = append(out, s)
 		}
 		Sort(out)
@@ -63,7 +66,11 @@ func TestMachinesMergeSorted(t *testing.T) {
 // TestMachineSessionsAreNotThisMachines: a row of another machine is never stopped by a signal, and stays where nothing answers for it.
 func TestMachineSessionsAreNotThisMachines(t *testing.T) {
 	c := New(Config{})
-	row := Session{Machine: "dev", Session: adapters.Session{ID: "dev:a", Agent: "new-agent", Status: adapters.Working, Remote: "dev", CWD: "/src"}}
+	row := Session{Machine: "dev", Session: adapters.Session{
+		ID: "dev:a", Agent: "new-agent",
+		State: adapters.State{Status: adapters.Working},
+		Place: adapters.Place{Remote: "dev", CWD: "/src"},
+	}}
 	c.ShowMachine(MachineRoll{MachineHealth: MachineHealth{Name: "dev", State: OK}, Sessions: []Session{row}}, []Event{{Kind: Started, Session: row}})
 	snap := c.Refresh(t.Context())
 	if len(snap.Sessions()) != 1 || len(snap.Machines) != 1 || snap.Sessions()[0].IDThere() != "a" || snap.Sessions()[0].HasLocalFolder() || snap.Sessions()[0].MayStopIdle() {

@@ -11,7 +11,11 @@ import (
 // TestSnooze: a snooze ends at its time, and before when the session changes; one that needs the user can't be snoozed.
 func TestSnooze(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	was := Session{Session: adapters.Session{ID: "a", Status: adapters.Idle, Outcome: adapters.Completed, TurnStartedAt: now.Add(-time.Hour)}}
+	was := Session{Session: adapters.Session{
+		ID:    "a",
+		State: adapters.State{Status: adapters.Idle, Outcome: adapters.Completed},
+		Times: adapters.Times{TurnStartedAt: now.Add(-time.Hour)},
+	}}
 	other := func(change func(*Session)) Session {
 		s := was
 		change(&s)
@@ -57,7 +61,7 @@ func TestSnooze(t *testing.T) {
 // TestPutAway: what the user hid or snoozed is folded with its sub-agents, but nothing that needs the user is.
 func TestPutAway(t *testing.T) {
 	s := func(id, parent string, status adapters.Status, change func(*Session)) Session {
-		x := Session{Session: adapters.Session{ID: id, Parent: parent, Status: status}}
+		x := Session{Session: adapters.Session{ID: id, Parent: parent, State: adapters.State{Status: status}}}
 		change(&x)
 		return x
 	}

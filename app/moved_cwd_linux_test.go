@@ -82,7 +82,12 @@ func TestCWDIsNotTheProcesses(t *testing.T) {
 		x.Env = append(x.Env[:len(x.Env):len(x.Env)], "HOME="+w.Home)
 		id := w.Procs.Start(x)
 		p := must.Get(w.Table.Find(id.PID))(t)
-		row := Session{Session: adapters.Session{ID: one.ID, Status: adapters.Working, Process: id, CWD: removed}}
+		row := Session{Session: adapters.Session{
+			ID:    one.ID,
+			State: adapters.State{Status: adapters.Working},
+			Owner: adapters.Owner{Process: id},
+			Place: adapters.Place{CWD: removed},
+		}}
 		(&liveness{table: w.Table}).showMovedCWD(&row, &p)
 		if row.CWD != removed || row.FormerCWD != "" || row.Evidence != "" {
 			t.Errorf("%s: %+v", what, row)

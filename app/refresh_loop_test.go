@@ -51,7 +51,11 @@ func (r *roster) Discover(_ context.Context, q adapters.Query) (adapters.Roll, e
 		if err != nil || json.Unmarshal(data, &e) != nil {
 			continue
 		}
-		s := adapters.Session{ID: n.Name(), Agent: r.Name(), Status: e.Status, Outcome: e.Outcome, Process: e.Process, Evidence: n.Name()}
+		s := adapters.Session{
+			ID: n.Name(), Agent: r.Name(),
+			State: adapters.State{Status: e.Status, Outcome: e.Outcome, Evidence: n.Name()},
+			Owner: adapters.Owner{Process: e.Process},
+		}
 		if q.IDs == nil || slices.Contains(q.IDs, s.ID) {
 			roll.Sessions = append(roll.Sessions, s)
 		}

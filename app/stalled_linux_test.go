@@ -47,7 +47,7 @@ func TestNoSignOfLife(t *testing.T) {
 	file := filepath.Join(folder, "s.jsonl")
 	must.Do(t, os.WriteFile(file, nil, 0o600))
 	must.Do(t, os.Chtimes(file, old, old))
-	quiet := adapters.Session{Process: waits, LastActivityAt: old, Files: []string{file}}
+	quiet := adapters.Session{Files: []string{file}, Owner: adapters.Owner{Process: waits}, Times: adapters.Times{LastActivityAt: old}}
 
 	eventually.True(t, "no sign of life", func() bool { return shown(quiet).Quiet >= after })
 	s := shown(quiet)
@@ -69,7 +69,7 @@ func TestNoSignOfLife(t *testing.T) {
 			t.Errorf("%s: %s", name, s.Evidence)
 		}
 	}
-	if s := shown(adapters.Session{Process: waits, LastActivityAt: time.Now()}); s.AskAgain.IsZero() || time.Until(s.AskAgain) > after {
+	if s := shown(adapters.Session{Owner: adapters.Owner{Process: waits}, Times: adapters.Times{LastActivityAt: time.Now()}}); s.AskAgain.IsZero() || time.Until(s.AskAgain) > after {
 		t.Errorf("it is asked again at %v", s.AskAgain)
 	}
 	must.Do(t, os.MkdirAll(filepath.Join(folder, "s", "subagents"), 0o700))

@@ -226,7 +226,11 @@ func (g *gate) Stop(_ context.Context, s adapters.Session) error {
 
 func TestStopThroughGateway(t *testing.T) {
 	g := &gate{agent: &agent{name: agentname.OpenClaw}}
-	s := adapters.Session{ID: "a", Agent: agentname.OpenClaw, Status: adapters.Working, Remote: "office", Evidence: "it says so"}
+	s := adapters.Session{
+		ID: "a", Agent: agentname.OpenClaw,
+		State: adapters.State{Status: adapters.Working, Evidence: "it says so"},
+		Place: adapters.Place{Remote: "office"},
+	}
 	g.says(nil, s)
 	core := New(Config{Adapters: []adapters.Adapter{g}, Table: newMachine()})
 	plan := must.Get(core.PlanStop(t.Context(), Session{Session: s}))(t)

@@ -15,11 +15,27 @@ func TestTurnLength(t *testing.T) {
 		before, now adapters.Session
 		want        time.Duration // 0: not known
 	}{
-		"noticed late":      {adapters.Session{Status: adapters.Working}, adapters.Session{Status: adapters.Idle, Outcome: adapters.Completed, TurnStartedAt: begin, LastActivityAt: begin.Add(took)}, took},
-		"ended, late":       {adapters.Session{Status: adapters.Working}, adapters.Session{Status: adapters.Stopped, Outcome: adapters.Failed, TurnStartedAt: begin, LastActivityAt: begin.Add(took)}, took},
-		"died":              {adapters.Session{Status: adapters.Working}, adapters.Session{Status: adapters.Stopped, Outcome: adapters.Died, TurnStartedAt: begin, LastActivityAt: begin.Add(took)}, noticed},
-		"one prompt":        {adapters.Session{Status: adapters.Working}, adapters.Session{Status: adapters.Idle, FirstPrompt: "a", LastPrompt: "a", StartedAt: begin, LastActivityAt: begin.Add(took)}, noticed},
-		"no prompt, /clear": {adapters.Session{Status: adapters.Idle}, adapters.Session{Status: adapters.Stopped, StartedAt: begin, LastActivityAt: begin.Add(time.Second)}, 0},
+		"noticed late": {adapters.Session{State: adapters.State{Status: adapters.Working}}, adapters.Session{
+			State: adapters.State{Status: adapters.Idle, Outcome: adapters.Completed},
+			Times: adapters.Times{TurnStartedAt: begin, LastActivityAt: begin.Add(took)},
+		}, took},
+		"ended, late": {adapters.Session{State: adapters.State{Status: adapters.Working}}, adapters.Session{
+			State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Failed},
+			Times: adapters.Times{TurnStartedAt: begin, LastActivityAt: begin.Add(took)},
+		}, took},
+		"died": {adapters.Session{State: adapters.State{Status: adapters.Working}}, adapters.Session{
+			State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Died},
+			Times: adapters.Times{TurnStartedAt: begin, LastActivityAt: begin.Add(took)},
+		}, noticed},
+		"one prompt": {adapters.Session{State: adapters.State{Status: adapters.Working}}, adapters.Session{
+			State: adapters.State{Status: adapters.Idle},
+			Topic: adapters.Topic{FirstPrompt: "a", LastPrompt: "a"},
+			Times: adapters.Times{StartedAt: begin, LastActivityAt: begin.Add(took)},
+		}, noticed},
+		"no prompt, /clear": {adapters.Session{State: adapters.State{Status: adapters.Idle}}, adapters.Session{
+			State: adapters.State{Status: adapters.Stopped},
+			Times: adapters.Times{StartedAt: begin, LastActivityAt: begin.Add(time.Second)},
+		}, 0},
 	} {
 		ev := Event{At: begin.Add(noticed), Before: Session{Session: c.before}, Session: Session{Session: c.now}}
 		if got, ok := ev.TurnLength(); got != c.want || ok != (c.want != 0) {

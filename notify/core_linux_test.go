@@ -75,8 +75,11 @@ func (a *agents) begin(t *testing.T, run, sessions int) *exec.Cmd {
 	defer a.mu.Unlock()
 	for i := range sessions {
 		a.known = append(a.known, adapters.Session{
-			ID: fmt.Sprintf("s%d-%d", run, i), Agent: agentname.ClaudeCode, Status: adapters.Working, Evidence: "a test",
-			Process: p.Identity, Shared: sessions > 1, CWD: fmt.Sprintf("/w/run%d-%d", run, i), StartedAt: p.Started.Add(-90 * time.Minute),
+			ID: fmt.Sprintf("s%d-%d", run, i), Agent: agentname.ClaudeCode,
+			State: adapters.State{Status: adapters.Working, Evidence: "a test"},
+			Owner: adapters.Owner{Process: p.Identity, Shared: sessions > 1},
+			Place: adapters.Place{CWD: fmt.Sprintf("/w/run%d-%d", run, i)},
+			Times: adapters.Times{StartedAt: p.Started.Add(-90 * time.Minute)},
 		})
 	}
 	return cmd

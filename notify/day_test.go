@@ -284,7 +284,7 @@ func (d *day) expect(a *actor, ev *app.Event) func() {
 		a.replied = false
 	}
 	ends := 0
-	if ev.Kind == app.Ended && !single && may && d.wants(a, endKind(&adapters.Session{Outcome: a.Outcome})) {
+	if ev.Kind == app.Ended && !single && may && d.wants(a, endKind(&adapters.Session{State: adapters.State{Outcome: a.Outcome}})) {
 		ends = 1
 	}
 	return func() {

@@ -167,8 +167,13 @@ func titles(l []desktoptest.Notification) []string {
 }
 
 func one(id string, status adapters.Status, pid int) app.Session {
-	s := adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: status, CWD: "/w/" + id, Title: "about " + id,
-		Process: proc.Identity{PID: pid, Start: 1}}
+	s := adapters.Session{
+		ID: id, Agent: agentname.ClaudeCode,
+		State: adapters.State{Status: status},
+		Owner: adapters.Owner{Process: proc.Identity{PID: pid, Start: 1}},
+		Place: adapters.Place{CWD: "/w/" + id},
+		Topic: adapters.Topic{Title: "about " + id},
+	}
 	if status == adapters.Waiting {
 		s.WaitingFor = adapters.ForPermission
 	}

@@ -123,10 +123,10 @@ func TestExcludedEndsAreUnsaid(t *testing.T) {
 		missed Missed
 		want   bool
 	}{
-		"muted":         {Missed{Session: adapters.Session{CWD: "/w/a", Outcome: adapters.Failed}}, false},
-		"ended is off":  {Missed{Session: adapters.Session{CWD: "/w/b"}}, false},
-		"failed":        {Missed{Session: adapters.Session{CWD: "/w/b", Outcome: adapters.Failed}}, true},
-		"failed to run": {Missed{Session: adapters.Session{CWD: "/w/b"}, ExitCode: &one}, true},
+		"muted":         {Missed{Session: adapters.Session{Place: adapters.Place{CWD: "/w/a"}, State: adapters.State{Outcome: adapters.Failed}}}, false},
+		"ended is off":  {Missed{Session: adapters.Session{Place: adapters.Place{CWD: "/w/b"}}}, false},
+		"failed":        {Missed{Session: adapters.Session{Place: adapters.Place{CWD: "/w/b"}, State: adapters.State{Outcome: adapters.Failed}}}, true},
+		"failed to run": {Missed{Session: adapters.Session{Place: adapters.Place{CWD: "/w/b"}}, ExitCode: &one}, true},
 	} {
 		if got := r.WantsMissed(&c.missed); got != c.want {
 			t.Errorf("%s: %v", name, got)

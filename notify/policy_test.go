@@ -12,7 +12,7 @@ import (
 )
 
 func session(id string, status adapters.Status, pid int) app.Session {
-	s := adapters.Session{ID: id, Agent: agentname.Codex, Status: status, CWD: "/w/" + id}
+	s := adapters.Session{ID: id, Agent: agentname.Codex, State: adapters.State{Status: status}, Place: adapters.Place{CWD: "/w/" + id}}
 	if status == adapters.Waiting {
 		s.WaitingFor = adapters.ForPermission
 	}
@@ -255,8 +255,12 @@ func TestRemovedByItsGateway(t *testing.T) {
 func TestMachineEnds(t *testing.T) {
 	p := newPolicy(nil)
 	end := func(id, process, remote string) app.Event {
-		s := app.Session{Machine: "devbox", Session: adapters.Session{ID: "devbox:" + id, Agent: agentname.Codex, Status: adapters.Stopped, Outcome: adapters.Completed,
-			FirstPrompt: "p", CWD: "/src/shop", Remote: remote}}
+		s := app.Session{Machine: "devbox", Session: adapters.Session{
+			ID: "devbox:" + id, Agent: agentname.Codex,
+			State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Completed},
+			Place: adapters.Place{CWD: "/src/shop", Remote: remote},
+			Topic: adapters.Topic{FirstPrompt: "p"},
+		}}
 		return app.Event{Kind: app.Ended, Session: s, MachineProcess: process}
 	}
 	orders := p.take([]app.Event{end("a", "devbox 1", "devbox"), end("b", "devbox 1", "devbox"), end("c", "", "gateway")}, look{now: noon})

@@ -53,8 +53,11 @@ func launched(events []app.Event, code int, signal string) []app.Event {
 
 func TestEndedText(t *testing.T) {
 	base := adapters.Session{
-		ID: "s1", Agent: agentname.ClaudeCode, CWD: "/home/dev/proj", Title: "Fix the parser",
-		Outcome: adapters.Completed, StartedAt: noon.Add(-12 * time.Minute),
+		ID: "s1", Agent: agentname.ClaudeCode,
+		State: adapters.State{Outcome: adapters.Completed},
+		Place: adapters.Place{CWD: "/home/dev/proj"},
+		Topic: adapters.Topic{Title: "Fix the parser"},
+		Times: adapters.Times{StartedAt: noon.Add(-12 * time.Minute)},
 	}
 	with := func(change func(*adapters.Session)) []app.Event {
 		s := base
@@ -62,7 +65,7 @@ func TestEndedText(t *testing.T) {
 		return []app.Event{ended(s)}
 	}
 	at := func(cwd string, o adapters.Outcome) app.Event {
-		return ended(adapters.Session{ID: cwd, Agent: agentname.Codex, CWD: cwd, Outcome: o})
+		return ended(adapters.Session{ID: cwd, Agent: agentname.Codex, Place: adapters.Place{CWD: cwd}, State: adapters.State{Outcome: o}})
 	}
 	for name, c := range map[string]struct {
 		events []app.Event
@@ -141,7 +144,11 @@ func TestWaitingText(t *testing.T) {
 		{"", "Claude Code needs you in proj"},
 	} {
 		got := WaitingText(app.Session{Session: adapters.Session{
-			Agent: agentname.ClaudeCode, Status: adapters.Waiting, WaitingFor: c.waits, CWD: "/home/dev/proj", LastPrompt: "rm -rf build"}})
+			Agent: agentname.ClaudeCode,
+			State: adapters.State{Status: adapters.Waiting, WaitingFor: c.waits},
+			Place: adapters.Place{CWD: "/home/dev/proj"},
+			Topic: adapters.Topic{LastPrompt: "rm -rf build"},
+		}})
 		if got.Title != c.want || got.Body != "rm -rf build" {
 			t.Errorf("%q: %+v", c.waits, got)
 		}
@@ -150,7 +157,11 @@ func TestWaitingText(t *testing.T) {
 
 func TestHugeText(t *testing.T) {
 	huge := strings.Repeat("héllo wörld ", 2<<20)
-	got := EndedText([]app.Event{ended(adapters.Session{Agent: agentname.Codex, CWD: "/" + huge, LastPrompt: huge, Remote: huge})})
+	got := EndedText([]app.Event{ended(adapters.Session{
+		Agent: agentname.Codex,
+		Place: adapters.Place{CWD: "/" + huge, Remote: huge},
+		Topic: adapters.Topic{LastPrompt: huge},
+	})})
 	if w := present.Width(got.Title); w > 70 {
 		t.Errorf("title of %d cells", w)
 	}
@@ -166,7 +177,12 @@ func FuzzText(f *testing.F) {
 	f.Add("\x1b[31mred", "\xff\xfe", "/a/\u202eb", "died")
 	f.Add("", "]]>\n\"@", "..", "")
 	f.Fuzz(func(t *testing.T, title, prompt, cwd, outcome string) {
-		s := adapters.Session{Agent: agentname.Codex, Title: title, LastPrompt: prompt, CWD: cwd, Outcome: adapters.Outcome(outcome)}
+		s := adapters.Session{
+			Agent: agentname.Codex,
+			State: adapters.State{Outcome: adapters.Outcome(outcome)},
+			Place: adapters.Place{CWD: cwd},
+			Topic: adapters.Topic{Title: title, LastPrompt: prompt},
+		}
 		one, other := ended(s), ended(s)
 		for _, text := range []Text{EndedText([]app.Event{one}), EndedText([]app.Event{one, other}), WaitingText(one.Session)} {
 			if strings.Contains(text.Title, "\n") || strings.Count(text.Body, "\n") > 3 {
@@ -207,7 +223,11 @@ func TestMarkup(t *testing.T) {
 
 // TestMachineText: the machine stands in the title, beside the folder.
 func TestMachineText(t *testing.T) {
-	s := app.Session{Machine: "devbox", Session: adapters.Session{ID: "devbox:1", Agent: agentname.Codex, Status: adapters.Waiting, WaitingFor: adapters.ForPermission, CWD: "/src/shop", Remote: "devbox"}}
+	s := app.Session{Machine: "devbox", Session: adapters.Session{
+		ID: "devbox:1", Agent: agentname.Codex,
+		State: adapters.State{Status: adapters.Waiting, WaitingFor: adapters.ForPermission},
+		Place: adapters.Place{CWD: "/src/shop", Remote: "devbox"},
+	}}
 	if got := WaitingText(s).Title; got != "Codex needs permission in shop on devbox" {
 		t.Errorf("%q", got)
 	}

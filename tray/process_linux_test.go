@@ -161,8 +161,13 @@ func snap(sessions ...app.Session) *app.Snapshot {
 }
 
 func working(id, project, title string, active time.Duration) app.Session {
-	return app.Session{Session: adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: adapters.Working,
-		CWD: "/home/dev/" + project, Title: title, LastActivityAt: time.Now().Add(-active)}}
+	return app.Session{Session: adapters.Session{
+		ID: id, Agent: agentname.ClaudeCode,
+		State: adapters.State{Status: adapters.Working},
+		Place: adapters.Place{CWD: "/home/dev/" + project},
+		Topic: adapters.Topic{Title: title},
+		Times: adapters.Times{LastActivityAt: time.Now().Add(-active)},
+	}}
 }
 
 func waiting(id, project, title string, active time.Duration) app.Session {

@@ -191,14 +191,18 @@ func TestAskedElsewhere(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), id(1)+".jsonl")
 		must.Do(t, os.WriteFile(path, []byte(promptLine("go")+answerLine("m1", "tool_use", name)), 0o600))
-		s := adapters.Session{ID: id(1), Status: adapters.Waiting, Files: []string{path}}
+		s := adapters.Session{ID: id(1), Files: []string{path}, State: adapters.State{Status: adapters.Waiting}}
 		list, err := New(adapters.Config{Home: t.TempDir(), Table: none{}}).Pending(t.Context(), s)
 		if !errors.Is(err, adapters.ErrAnswerElsewhere) || len(list) != 1 || list[0].Kind != want.Kind || list[0].Text != want.Text ||
 			list[0].CanAllow || list[0].CanDeny || list[0].OnlyRead != (want.Questions != nil) || !reflect.DeepEqual(list[0].Questions, want.Questions) {
 			t.Errorf("%+v, %v", list, err)
 		}
 	}
-	old := adapters.Session{ID: id(1), Status: adapters.Unknown, Version: "2.1.44", Process: proc.Identity{PID: 1, Start: 1}}
+	old := adapters.Session{
+		ID: id(1), Version: "2.1.44",
+		State: adapters.State{Status: adapters.Unknown},
+		Owner: adapters.Owner{Process: proc.Identity{PID: 1, Start: 1}},
+	}
 	if _, err := New(adapters.Config{Home: t.TempDir(), Table: none{}}).Pending(t.Context(), old); !errors.Is(err, adapters.ErrAnswerElsewhere) {
 		t.Errorf("an older version: %v", err)
 	}

@@ -135,7 +135,7 @@ var everythingSaid = []string{
 
 func TestPeek(t *testing.T) {
 	text := everything().text()
-	got := peekAt(t, text, adapters.Session{Status: adapters.Working}, 100)
+	got := peekAt(t, text, adapters.Session{State: adapters.State{Status: adapters.Working}}, 100)
 	if d := cmp.Diff(everythingSaid, gists(got)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -161,7 +161,7 @@ func TestPeekKeysStay(t *testing.T) {
 		for i := range lines {
 			for _, cut := range []string{lines[i][:len(lines[i])/2], lines[i], lines[i] + "\n"} {
 				text := strings.Join(append(append([]string{}, lines[:i]...), cut), "\n")
-				for _, m := range peekAt(t, text, adapters.Session{Status: adapters.Working}, n) {
+				for _, m := range peekAt(t, text, adapters.Session{State: adapters.State{Status: adapters.Working}}, n) {
 					if !strings.Contains(strings.Join(known, " "), m.Key+"|") {
 						known = append(known, m.Key+"|")
 					}
@@ -182,7 +182,7 @@ func TestPeekKeysStay(t *testing.T) {
 // TestPeekPlan: a call that presents a plan says so.
 func TestPeekPlan(t *testing.T) {
 	c := (&chat{}).user(`"go"`).call("m1", "t1", "Bash", `{"command":"make"}`).call("m2", "t2", "ExitPlanMode", `{"plan":"# One\n\n1. two"}`)
-	if m := peekAt(t, c.text(), adapters.Session{Status: adapters.Waiting}, 100); m[1].Plan || !m[2].Plan || m[2].Text != "# One\n\n1. two" {
+	if m := peekAt(t, c.text(), adapters.Session{State: adapters.State{Status: adapters.Waiting}}, 100); m[1].Plan || !m[2].Plan || m[2].Text != "# One\n\n1. two" {
 		t.Errorf("%+v", m)
 	}
 }
@@ -196,16 +196,16 @@ func TestPeekPendingCalls(t *testing.T) {
 		more    *chat
 		want    adapters.ToolState
 	}{
-		{"works", adapters.Session{Status: adapters.Working, LastActivityAt: last}, nil, adapters.ToolRunning},
-		{"waits", adapters.Session{Status: adapters.Waiting, LastActivityAt: last}, nil, adapters.ToolRunning},
-		{"died", adapters.Session{Status: adapters.Stopped, LastActivityAt: last}, nil, adapters.ToolFailed},
-		{"resumed since", adapters.Session{Status: adapters.Stopped, LastActivityAt: spokenAt.Add(-time.Hour)}, nil, adapters.ToolRunning},
-		{"asked anew", adapters.Session{Status: adapters.Working}, (&chat{}).user(`"again"`), adapters.ToolFailed},
-		{"another answer", adapters.Session{Status: adapters.Working}, (&chat{}).answer("m2", `{"type":"text","text":"so"}`), adapters.ToolFailed},
-		{"same answer", adapters.Session{Status: adapters.Working}, (&chat{}).answer("m1", `{"type":"text","text":"so"}`), adapters.ToolRunning},
-		{"queued meanwhile", adapters.Session{Status: adapters.Working}, (&chat{}).add("attachment", `,"attachment":{"type":"queued_command","prompt":"also"}`), adapters.ToolRunning},
-		{"notified", adapters.Session{Status: adapters.Working}, (&chat{}).user(`"<task-notification>x</task-notification>"`), adapters.ToolFailed},
-		{"command output", adapters.Session{Status: adapters.Working}, (&chat{}).user(`"<local-command-stdout>x</local-command-stdout>"`), adapters.ToolRunning},
+		{"works", adapters.Session{State: adapters.State{Status: adapters.Working}, Times: adapters.Times{LastActivityAt: last}}, nil, adapters.ToolRunning},
+		{"waits", adapters.Session{State: adapters.State{Status: adapters.Waiting}, Times: adapters.Times{LastActivityAt: last}}, nil, adapters.ToolRunning},
+		{"died", adapters.Session{State: adapters.State{Status: adapters.Stopped}, Times: adapters.Times{LastActivityAt: last}}, nil, adapters.ToolFailed},
+		{"resumed since", adapters.Session{State: adapters.State{Status: adapters.Stopped}, Times: adapters.Times{LastActivityAt: spokenAt.Add(-time.Hour)}}, nil, adapters.ToolRunning},
+		{"asked anew", adapters.Session{State: adapters.State{Status: adapters.Working}}, (&chat{}).user(`"again"`), adapters.ToolFailed},
+		{"another answer", adapters.Session{State: adapters.State{Status: adapters.Working}}, (&chat{}).answer("m2", `{"type":"text","text":"so"}`), adapters.ToolFailed},
+		{"same answer", adapters.Session{State: adapters.State{Status: adapters.Working}}, (&chat{}).answer("m1", `{"type":"text","text":"so"}`), adapters.ToolRunning},
+		{"queued meanwhile", adapters.Session{State: adapters.State{Status: adapters.Working}}, (&chat{}).add("attachment", `,"attachment":{"type":"queued_command","prompt":"also"}`), adapters.ToolRunning},
+		{"notified", adapters.Session{State: adapters.State{Status: adapters.Working}}, (&chat{}).user(`"<task-notification>x</task-notification>"`), adapters.ToolFailed},
+		{"command output", adapters.Session{State: adapters.State{Status: adapters.Working}}, (&chat{}).user(`"<local-command-stdout>x</local-command-stdout>"`), adapters.ToolRunning},
 	} {
 		text := c.text()
 		if tt.more != nil {
@@ -238,7 +238,7 @@ func TestPeekBadInput(t *testing.T) {
 		{"a long result", (&chat{}).call("m1", "t1", "Bash", `{}`).text() + hugeResult + "\n", []string{"t1 Bash failed: "}},
 		{"long text", (&chat{}).user(`"` + long + `"`).text(), []string{"u0 user: " + adapters.Cut(long)}},
 	} {
-		got := gists(peekAt(t, tt.text, adapters.Session{Status: adapters.Working}, 100))
+		got := gists(peekAt(t, tt.text, adapters.Session{State: adapters.State{Status: adapters.Working}}, 100))
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("%s (-want +got):\n%.2000s", tt.name, d)
 		}

@@ -52,12 +52,13 @@ func (d *discovery) build(s *session) adapters.Session {
 	v := d.decide(s)
 	f := &s.facts
 	out := adapters.Session{
-		ID: s.id, Agent: Name,
-		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: f.turn.isLimited(v.Outcome), LimitedUntil: f.turn.limitedUntil(v.Outcome), Evidence: v.Evidence,
-		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
-		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Parent: d.leadOf(s), ContinuedIn: s.next.id, Continues: s.continues, AskAgain: s.askAgain,
-		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
-		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
+		ID: s.id, Agent: Name, Model: f.model, Version: f.version, Parent: d.leadOf(s), ContinuedIn: s.next.id, Continues: s.continues,
+		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: f.turn.isLimited(v.Outcome),
+			LimitedUntil: f.turn.limitedUntil(v.Outcome), Evidence: v.Evidence, AskAgain: s.askAgain},
+		Place: adapters.Place{CWD: f.cwd, Branch: f.branch},
+		Topic: adapters.Topic{FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt)},
+		Spent: adapters.Spent{Context: adapters.Context{Used: f.context}, CostUSD: f.cost},
+		Times: adapters.Times{StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt},
 	}
 	setEntrypoint(&out, f.entrypoint)
 	out.Doing, out.DoingSince = f.turn.doing()

@@ -15,8 +15,10 @@ import (
 func TestEndBy(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "42.json")
-	s := adapters.Session{ID: "9830e65d-07df-45de-a5ee-6ab6aa5d19f2", Process: proc.Identity{PID: 42, Start: 1},
-		Files: []string{filepath.Join(dir, "t.jsonl"), path}}
+	s := adapters.Session{
+		ID: "9830e65d-07df-45de-a5ee-6ab6aa5d19f2", Files: []string{filepath.Join(dir, "t.jsonl"), path},
+		Owner: adapters.Owner{Process: proc.Identity{PID: 42, Start: 1}},
+	}
 	a := New(adapters.Config{Home: dir})
 	for kind, bg := range map[string]bool{`"interactive"`: false, `"bg"`: true, `7`: false} {
 		must.Do(t, os.WriteFile(path, []byte(`{"pid":42,"kind":`+kind+`}`), 0o600))

@@ -146,11 +146,14 @@ func (d *discovery) row(s *session) adapters.Session {
 	v := d.verdict(s)
 	t := &s.talk
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, Parent: s.parent,
-		CWD: s.cwd, Branch: s.branch, Model: cmp.Or(t.model, s.model), Title: s.title, Version: s.version, CostUSD: s.cost,
-		FirstPrompt: cmp.Or(t.firstPrompt, s.prompt), LastPrompt: cmp.Or(t.lastPrompt, s.prompt),
-		StartedAt: s.started, TurnStartedAt: cmp.Or(t.prompted, s.started), LastActivityAt: kit.Latest(s.started, s.ended, t.updated, t.last.at),
-		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), s.manifestFile()}, Home: s.root.data,
+		ID: s.id, Agent: Name, Parent: s.parent, Model: cmp.Or(t.model, s.model), Version: s.version,
+		Files: []string{s.conversationFile(), s.manifestFile()},
+		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence},
+		Place: adapters.Place{CWD: s.cwd, Branch: s.branch, Home: s.root.data},
+		Topic: adapters.Topic{Title: s.title, FirstPrompt: cmp.Or(t.firstPrompt, s.prompt), LastPrompt: cmp.Or(t.lastPrompt, s.prompt)},
+		Spent: adapters.Spent{CostUSD: s.cost, Context: adapters.Context{Used: t.context}},
+		Times: adapters.Times{StartedAt: s.started, TurnStartedAt: cmp.Or(t.prompted, s.started),
+			LastActivityAt: kit.Latest(s.started, s.ended, t.updated, t.last.at)},
 	}
 	out.Doing, out.DoingSince = t.doing()
 	if now := &s.turn; now.prompt != "" {

@@ -106,7 +106,7 @@ var everythingSaid = []string{
 
 func TestPeek(t *testing.T) {
 	text := everything().text()
-	if d := cmp.Diff(everythingSaid, gists(peekAt(t, text, adapters.Session{Status: adapters.Working}, 100))); d != "" {
+	if d := cmp.Diff(everythingSaid, gists(peekAt(t, text, adapters.Session{State: adapters.State{Status: adapters.Working}}, 100))); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	whole := peekAt(t, text, adapters.Session{}, 100)
@@ -126,7 +126,7 @@ func TestPeekKeysStay(t *testing.T) {
 		for i := range lines {
 			for _, cut := range []string{lines[i][:len(lines[i])/2], lines[i], lines[i] + "\n"} {
 				text := strings.Join(append(append([]string{}, lines[:i]...), cut), "\n")
-				for _, m := range peekAt(t, text, adapters.Session{Status: adapters.Working}, n) {
+				for _, m := range peekAt(t, text, adapters.Session{State: adapters.State{Status: adapters.Working}}, n) {
 					if !slices.Contains(known, m.Key) {
 						known = append(known, m.Key)
 					}
@@ -150,14 +150,14 @@ func TestPeekPendingCalls(t *testing.T) {
 		more          func(*script)
 		want          adapters.ToolState
 	}{
-		{"works", "0.169.0", adapters.Session{Status: adapters.Working, LastActivityAt: last}, nil, adapters.ToolRunning},
-		{"waits", "0.169.0", adapters.Session{Status: adapters.Waiting, LastActivityAt: last}, nil, adapters.ToolRunning},
-		{"died", "0.169.0", adapters.Session{Status: adapters.Stopped, LastActivityAt: last}, nil, adapters.ToolFailed},
-		{"goes on since", "0.169.0", adapters.Session{Status: adapters.Stopped, LastActivityAt: began}, nil, adapters.ToolRunning},
-		{"turn over", "0.169.0", adapters.Session{Status: adapters.Idle}, func(s *script) { s.done("t1") }, adapters.ToolFailed},
-		{"next turn", "0.169.0", adapters.Session{Status: adapters.Working}, func(s *script) { s.start("t2") }, adapters.ToolFailed},
-		{"steered", "0.169.0", adapters.Session{Status: adapters.Working}, func(s *script) { s.prompt("also") }, adapters.ToolRunning},
-		{"declined", "0.169.0", adapters.Session{Status: adapters.Working}, func(s *script) {
+		{"works", "0.169.0", adapters.Session{State: adapters.State{Status: adapters.Working}, Times: adapters.Times{LastActivityAt: last}}, nil, adapters.ToolRunning},
+		{"waits", "0.169.0", adapters.Session{State: adapters.State{Status: adapters.Waiting}, Times: adapters.Times{LastActivityAt: last}}, nil, adapters.ToolRunning},
+		{"died", "0.169.0", adapters.Session{State: adapters.State{Status: adapters.Stopped}, Times: adapters.Times{LastActivityAt: last}}, nil, adapters.ToolFailed},
+		{"goes on since", "0.169.0", adapters.Session{State: adapters.State{Status: adapters.Stopped}, Times: adapters.Times{LastActivityAt: began}}, nil, adapters.ToolRunning},
+		{"turn over", "0.169.0", adapters.Session{State: adapters.State{Status: adapters.Idle}}, func(s *script) { s.done("t1") }, adapters.ToolFailed},
+		{"next turn", "0.169.0", adapters.Session{State: adapters.State{Status: adapters.Working}}, func(s *script) { s.start("t2") }, adapters.ToolFailed},
+		{"steered", "0.169.0", adapters.Session{State: adapters.State{Status: adapters.Working}}, func(s *script) { s.prompt("also") }, adapters.ToolRunning},
+		{"declined", "0.169.0", adapters.Session{State: adapters.State{Status: adapters.Working}}, func(s *script) {
 			s.event(`{"type":"item_completed","item":{"type":"CommandExecution","id":"c1","status":"declined"}}`).result("c1", "ok")
 		}, adapters.ToolFailed},
 	} {
@@ -221,7 +221,7 @@ func TestPeekBadInput(t *testing.T) {
 		{"a long output", huge.text(), []string{"user: one", "exec_command done: make"}},
 		{"long text", newScript(threadA, "0.137.0").prompt(long).text(), []string{"user: " + adapters.Cut(long)}},
 	} {
-		if d := cmp.Diff(tt.want, gists(peekAt(t, tt.text, adapters.Session{Status: adapters.Working}, 100))); d != "" {
+		if d := cmp.Diff(tt.want, gists(peekAt(t, tt.text, adapters.Session{State: adapters.State{Status: adapters.Working}}, 100))); d != "" {
 			t.Errorf("%s (-want +got):\n%.2000s", tt.name, d)
 		}
 	}

@@ -47,15 +47,17 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		v = kit.Unknown("the process table can't be read; " + s.lastTurn())
 	}
 	out := adapters.Session{
-		ID: f.id, Agent: Name,
-		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.facts.turn.limited, Evidence: v.Evidence,
-		CWD: f.facts.cwd, Branch: cmp.Or(row.branch, f.facts.branch), Model: cmp.Or(f.facts.model, row.model),
-		Title:       f.title(row.name, name),
-		FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt,
-		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
-		Host: f.facts.client, Headless: f.isHeadless(d.shownBy[f.id], d.attended[f.id]), Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
-		Tokens: cmp.Or(f.tokens, f.facts.tokenTotals()), Usage: f.spent.Steps(), Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
-		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.turnStart(), Files: []string{f.path}, Home: r.path,
+		ID: f.id, Agent: Name, Model: cmp.Or(f.facts.model, row.model), Parent: cmp.Or(f.facts.parent, row.parent),
+		Version: cmp.Or(f.facts.version, row.version), Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
+		Files: []string{f.path},
+		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome,
+			Limited: v.Outcome == adapters.Failed && f.facts.turn.limited, Evidence: v.Evidence},
+		Owner: adapters.Owner{Host: f.facts.client, Headless: f.isHeadless(d.shownBy[f.id], d.attended[f.id])},
+		Place: adapters.Place{CWD: f.facts.cwd, Branch: cmp.Or(row.branch, f.facts.branch), Home: r.path},
+		Topic: adapters.Topic{Title: f.title(row.name, name), FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt},
+		Spent: adapters.Spent{Tokens: cmp.Or(f.tokens, f.facts.tokenTotals()), Usage: f.spent.Steps(),
+			Context: adapters.Context{Used: f.facts.context, Window: f.facts.window}},
+		Times: adapters.Times{StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.turnStart()},
 	}
 	if out.Limited {
 		out.LimitedUntil = kit.ResetTime(f.facts.turn.why, f.facts.turn.since)

@@ -176,10 +176,12 @@ func (d *discovery) row(s *session) adapters.Session {
 	f := &s.facts
 	v := d.decide(s)
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain,
-		CWD: cmp.Or(f.cwd, s.space.cwd), Branch: cmp.Or(f.branch, s.space.branch), Model: f.model, Title: s.title(),
-		FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt, Version: f.version, Tokens: f.tokens(),
-		StartedAt: f.started, LastActivityAt: f.last, TurnStartedAt: f.prompted, Files: []string{s.events()}, Home: s.root,
+		ID: s.id, Agent: Name, Model: f.model, Version: f.version, Files: []string{s.events()},
+		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain},
+		Place: adapters.Place{CWD: cmp.Or(f.cwd, s.space.cwd), Branch: cmp.Or(f.branch, s.space.branch), Home: s.root},
+		Topic: adapters.Topic{Title: s.title(), FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt},
+		Spent: adapters.Spent{Tokens: f.tokens()},
+		Times: adapters.Times{StartedAt: f.started, LastActivityAt: f.last, TurnStartedAt: f.prompted},
 	}
 	if v.Status != adapters.Stopped {
 		out.Doing, out.DoingSince = f.doing()

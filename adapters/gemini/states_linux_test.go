@@ -87,8 +87,8 @@ func TestTextBeforeCall(t *testing.T) {
 	}
 	w.Procs.End(tool.PID)
 	w.want("a", adapters.Idle, "", p)
-	for title, want := range map[string]adapters.Session{"✋  Action Required (proj)": {Status: adapters.Waiting}, "✦  Working… (proj)": {Status: adapters.Working},
-		"◇  Ready (proj)": {Status: adapters.Idle, Outcome: adapters.Completed}} {
+	for title, want := range map[string]adapters.Session{"✋  Action Required (proj)": {State: adapters.State{Status: adapters.Waiting}}, "✦  Working… (proj)": {State: adapters.State{Status: adapters.Working}},
+		"◇  Ready (proj)": {State: adapters.State{Status: adapters.Idle, Outcome: adapters.Completed}}} {
 		one := session{facts: facts{turn: turn{state: ended, outcome: adapters.Completed}}}
 		v := kit.Idle("", s.Evidence)
 		v.MayAsk = true

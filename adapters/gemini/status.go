@@ -247,10 +247,13 @@ func (d *discovery) addSessions() {
 // row returns a session for the answer.
 func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, MayAsk: v.MayAsk, AskAgain: v.AskAgain,
-		CWD: s.project.cwd, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
-		Doing: s.doing, DoingSince: s.doingAt, Tokens: s.tokens(), Context: adapters.Context{Used: s.context},
-		StartedAt: s.at, LastActivityAt: kit.Latest(s.last, s.at), TurnStartedAt: s.prompted, Files: s.paths, Home: s.project.home,
+		ID: s.id, Agent: Name, Model: s.model, Files: s.paths,
+		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, MayAsk: v.MayAsk,
+			AskAgain: v.AskAgain},
+		Place: adapters.Place{CWD: s.project.cwd, Home: s.project.home},
+		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt, Doing: s.doing, DoingSince: s.doingAt},
+		Spent: adapters.Spent{Tokens: s.tokens(), Context: adapters.Context{Used: s.context}},
+		Times: adapters.Times{StartedAt: s.at, LastActivityAt: kit.Latest(s.last, s.at), TurnStartedAt: s.prompted},
 	}
 	if prompt, ok := d.pending(s); ok && v.Status != adapters.Idle {
 		out.LastPrompt = prompt.text

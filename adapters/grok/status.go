@@ -175,11 +175,14 @@ func (s *session) turnStarted() time.Time {
 func (s *session) row() adapters.Session {
 	u, v := &s.updates, s.verdict
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain,
-		CWD: s.summary.cwd, Branch: s.summary.branch, Model: s.events.model, Title: s.summary.titleBeside(u.firstPrompt),
-		FirstPrompt: u.firstPrompt, LastPrompt: u.lastPrompt, Context: adapters.Context{Used: u.context}, Headless: s.summary.kind == "headless",
-		StartedAt: s.summary.created, LastActivityAt: kit.Latest(s.events.last, u.last, s.summary.created), TurnStartedAt: s.turnStarted(),
-		Files: []string{s.path("updates.jsonl"), s.Path}, Home: s.Home, Usage: s.spent.Steps(),
+		ID: s.id, Agent: Name, Model: s.events.model, Files: []string{s.path("updates.jsonl"), s.Path},
+		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain},
+		Owner: adapters.Owner{Headless: s.summary.kind == "headless"},
+		Place: adapters.Place{CWD: s.summary.cwd, Branch: s.summary.branch, Home: s.Home},
+		Topic: adapters.Topic{Title: s.summary.titleBeside(u.firstPrompt), FirstPrompt: u.firstPrompt, LastPrompt: u.lastPrompt},
+		Spent: adapters.Spent{Context: adapters.Context{Used: u.context}, Usage: s.spent.Steps()},
+		Times: adapters.Times{StartedAt: s.summary.created, LastActivityAt: kit.Latest(s.events.last, u.last, s.summary.created),
+			TurnStartedAt: s.turnStarted()},
 	}
 	if v.Status != adapters.Stopped {
 		out.Doing, out.DoingSince = u.doing()

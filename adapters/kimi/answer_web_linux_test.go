@@ -48,8 +48,12 @@ func web(t *testing.T, wire string, code int) (*Adapter, adapters.Session, *[]st
 		}
 		return nil
 	}
-	return a, adapters.Session{Agent: Name, ID: "session_1", Status: adapters.Waiting, Shared: true, Process: proc.Identity{PID: 7, Start: 1}, Home: home, CWD: "/p",
-		Files: []string{filepath.Join(home, "sessions/wd/session_1/agents/main/wire.jsonl")}}, &asked
+	return a, adapters.Session{
+		Agent: Name, ID: "session_1", Files: []string{filepath.Join(home, "sessions/wd/session_1/agents/main/wire.jsonl")},
+		State: adapters.State{Status: adapters.Waiting},
+		Owner: adapters.Owner{Shared: true, Process: proc.Identity{PID: 7, Start: 1}},
+		Place: adapters.Place{Home: home, CWD: "/p"},
+	}, &asked
 }
 
 // TestAnswerWeb: a request of a session that `kimi web` holds is read whole from its file, and answered once through the server, with its token.

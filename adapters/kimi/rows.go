@@ -81,8 +81,12 @@ func (s *session) request(v kit.Verdict) *ask {
 // common returns what the rows of a session and of its sub-agents have in common.
 func (s *session) common(f *facts, v kit.Verdict) adapters.Session {
 	out := adapters.Session{
-		Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, CWD: s.cwd, Home: s.home, Model: f.model,
-		FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt, Doing: f.doing, DoingSince: f.doingAt, Context: adapters.Context{Used: f.context}, StartedAt: f.at, TurnStartedAt: f.prompted,
+		Agent: Name, Model: f.model,
+		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence},
+		Place: adapters.Place{CWD: s.cwd, Home: s.home},
+		Topic: adapters.Topic{FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt, Doing: f.doing, DoingSince: f.doingAt},
+		Spent: adapters.Spent{Context: adapters.Context{Used: f.context}},
+		Times: adapters.Times{StartedAt: f.at, TurnStartedAt: f.prompted},
 	}
 	if n := len(f.calls); n > 0 && f.turn.state == open {
 		out.Doing, out.DoingSince = f.calls[n-1].text, f.calls[n-1].at

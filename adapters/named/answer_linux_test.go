@@ -15,7 +15,11 @@ func TestAnswer(t *testing.T) {
 	asks := adapters.Request{Agent: "mine", Session: "mine:a", ID: "1", Kind: adapters.AsksCommand, Text: "rm x", CanAllow: true, CanDeny: true}
 	shown := asks
 	shown.Where = where
-	waits := adapters.Session{ID: "mine:a", Agent: "mine", Status: adapters.Waiting, Process: proc.Identity{PID: 7, Start: 8}}
+	waits := adapters.Session{
+		ID: "mine:a", Agent: "mine",
+		State: adapters.State{Status: adapters.Waiting},
+		Owner: adapters.Owner{Process: proc.Identity{PID: 7, Start: 8}},
+	}
 	for name, c := range map[string]struct {
 		change func(u *adapters.Unread, s *adapters.Session, p *programs, shown *adapters.Request)
 		want   error

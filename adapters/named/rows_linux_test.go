@@ -31,7 +31,11 @@ func TestProgramRows(t *testing.T) {
 	_ = ended.Wait()
 	good := find(mine.Process.Pid)
 	row := func(id string, p proc.Process) adapters.ProgramRow {
-		return adapters.ProgramRow{Session: adapters.Session{ID: "mine:" + id, Agent: "mine", Status: adapters.Working, Evidence: "so it says", CWD: "/x"}, PID: p.PID, Start: p.Start}
+		return adapters.ProgramRow{Session: adapters.Session{
+			ID: "mine:" + id, Agent: "mine",
+			State: adapters.State{Status: adapters.Working, Evidence: "so it says"},
+			Place: adapters.Place{CWD: "/x"},
+		}, PID: p.PID, Start: p.Start}
 	}
 	self, shell := find(os.Getpid()), find(mine.Process.Pid)
 	shell.PID = childOf(t, mine.Process.Pid)

@@ -33,11 +33,12 @@ func (v *gatewayView) session(r *row, id string) adapters.Session {
 	d := v.decide(r)
 	stopIfQuiet(&d, v.now.Sub(r.lastActivity()), r.lastActivity().IsZero())
 	s := adapters.Session{
-		ID: id, Agent: Name, Status: d.Status, WaitingFor: d.WaitingFor, Outcome: d.Outcome,
-		Evidence: d.Evidence, Remote: v.target.name, Home: v.target.stateDir, Version: v.hello.version(),
-		CWD: cmp.Or(r.cwd(), v.workspaces[r.agent()]), Model: cmp.Or(r.ActiveName, r.Model), Title: r.title(),
-		StartedAt: r.Created.time(), LastActivityAt: r.lastActivity(),
-		Context: adapters.Context{Used: r.Total.count(), Window: r.Window.count()},
+		ID: id, Agent: Name, Version: v.hello.version(), Model: cmp.Or(r.ActiveName, r.Model),
+		State: adapters.State{Status: d.Status, WaitingFor: d.WaitingFor, Outcome: d.Outcome, Evidence: d.Evidence},
+		Place: adapters.Place{Remote: v.target.name, Home: v.target.stateDir, CWD: cmp.Or(r.cwd(), v.workspaces[r.agent()])},
+		Topic: adapters.Topic{Title: r.title()},
+		Spent: adapters.Spent{Context: adapters.Context{Used: r.Total.count(), Window: r.Window.count()}},
+		Times: adapters.Times{StartedAt: r.Created.time(), LastActivityAt: r.lastActivity()},
 	}
 	if r.TotalFresh != nil && !*r.TotalFresh {
 		s.Context.Used = 0

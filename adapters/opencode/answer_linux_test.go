@@ -78,7 +78,12 @@ func asker(t *testing.T, d *asking) (*Adapter, adapters.Session) {
 		Env: []string{"HOME=" + f.Home}, Started: time.Now().Add(-time.Minute)})
 	a := New(adapters.Config{Home: f.Home, Env: func(string) string { return "" }, Table: f.Table})
 	a.serves = anyProcess
-	return a, adapters.Session{ID: "ses_x", Agent: Name, Status: adapters.Waiting, Process: id, CWD: "/home/dev/p"}
+	return a, adapters.Session{
+		ID: "ses_x", Agent: Name,
+		State: adapters.State{Status: adapters.Waiting},
+		Owner: adapters.Owner{Process: id},
+		Place: adapters.Place{CWD: "/home/dev/p"},
+	}
 }
 
 func bash(id, session, command string) string {

@@ -142,7 +142,11 @@ func TestWaitingChild(t *testing.T) {
 	f := &facts{id: sesA, calls: []call{{tool: "task"}}}
 	f.assistant.Time.Created = 1000
 	child := func(made int64, status adapters.Status) map[string]*adapters.Session {
-		return map[string]*adapters.Session{sesB: {ID: sesB, Parent: sesA, Status: status, StartedAt: millis(made).time()}}
+		return map[string]*adapters.Session{sesB: {
+			ID: sesB, Parent: sesA,
+			State: adapters.State{Status: status},
+			Times: adapters.Times{StartedAt: millis(made).time()},
+		}}
 	}
 	if f.waitingChild(child(1500, adapters.Waiting)) != nil {
 		t.Error("one is found that no call names")

@@ -91,7 +91,7 @@ func TestRemoteOfACommandLine(t *testing.T) {
 	dir := filepath.Join(w.Home, "x")
 	for _, args := range []string{"", "--json-file=" + dir + "/events.jsonl --input-file=" + w.Home + "/.bashrc", "--json-file=/a/events.jsonl --input-file=/b/input.jsonl"} {
 		id := w.Procs.Start(scene.Spec{Comm: "node", Exe: "/usr/bin/node", CWD: w.Home, Args: append([]string{"node", "/x/qwen-code/cli.js"}, strings.Fields(args)...)})
-		if r, err := a.remoteOf(&adapters.Session{Process: id}); err == nil {
+		if r, err := a.remoteOf(&adapters.Session{Owner: adapters.Owner{Process: id}}); err == nil {
 			t.Errorf("%q: %+v", args, r)
 		}
 	}

@@ -63,7 +63,12 @@ func TestSendToInbox(t *testing.T) {
 	entry := func(pid int, session, path string) {
 		w.Write(filepath.Join(w.Home, ".qwen", "sessions", fmt.Sprintf("%d.json", pid)), fmt.Sprintf(`{"schemaVersion":1,"pid":%d,"sessionId":%q,"ipcPath":%q}`, pid, session, path))
 	}
-	session := adapters.Session{ID: s.ID, Agent: Name, Status: adapters.Idle, Process: self, Files: []string{s.File}, Home: filepath.Join(w.Home, ".qwen")}
+	session := adapters.Session{
+		ID: s.ID, Agent: Name, Files: []string{s.File},
+		State: adapters.State{Status: adapters.Idle},
+		Owner: adapters.Owner{Process: self},
+		Place: adapters.Place{Home: filepath.Join(w.Home, ".qwen")},
+	}
 
 	for name, c := range map[string]struct {
 		session, path string

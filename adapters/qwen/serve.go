@@ -143,7 +143,7 @@ func (d *discovery) askServers() bool {
 	ctx, cancel := context.WithTimeout(d.Ctx, askLimit)
 	defer cancel()
 	agentfile.Parallel(len(open), func(i int) {
-		if v, err := d.serverOf(&adapters.Session{ID: open[i].id, Process: open[i].owner.Identity, Shared: true}); err == nil {
+		if v, err := d.serverOf(&adapters.Session{ID: open[i].id, Owner: adapters.Owner{Process: open[i].owner.Identity, Shared: true}}); err == nil {
 			open[i].status, _ = v.order(ctx, http.MethodGet, "/status", nil) // nil: not known
 		}
 	})

@@ -105,7 +105,12 @@ func served(t *testing.T, port int, open time.Duration) (*Adapter, *adapters.Ses
 		}
 		return nil
 	}
-	return a, &adapters.Session{ID: servedID, Agent: Name, Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Process: p, Shared: true, CWD: "/home/dev/proj"}
+	return a, &adapters.Session{
+		ID: servedID, Agent: Name,
+		State: adapters.State{Status: adapters.Waiting, WaitingFor: adapters.ForPermission},
+		Owner: adapters.Owner{Process: p, Shared: true},
+		Place: adapters.Place{CWD: "/home/dev/proj"},
+	}
 }
 
 // withServer returns a server with one request, and its session.

@@ -251,10 +251,12 @@ func (d *discovery) addSessions() {
 // row returns a session for the answer.
 func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain,
-		CWD: s.cwd, Branch: s.branch, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
-		Doing: s.doing, DoingSince: s.doingAt, Context: adapters.Context{Used: s.context},
-		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.Path}, Home: s.Home,
+		ID: s.id, Agent: Name, Model: s.model, Files: []string{s.Path},
+		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain},
+		Place: adapters.Place{CWD: s.cwd, Branch: s.branch, Home: s.Home},
+		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt, Doing: s.doing, DoingSince: s.doingAt},
+		Spent: adapters.Spent{Context: adapters.Context{Used: s.context}},
+		Times: adapters.Times{StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted},
 	}
 	if s.longLine == "" {
 		out.Tokens = new(s.ledger.Tokens())

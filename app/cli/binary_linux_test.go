@@ -100,9 +100,13 @@ type printed struct {
 }
 
 func (p printed) session(table *proc.Table) adapters.Session {
-	s := adapters.Session{ID: p.ID, Agent: p.Agent, Status: p.Status, WaitingFor: p.WaitingFor, Outcome: p.Outcome, Evidence: p.Evidence,
-		CWD: p.CWD, Branch: p.Branch, Model: p.Model, Title: p.Title, FirstPrompt: p.FirstPrompt, LastPrompt: p.LastPrompt,
-		Parent: p.Parent, Tokens: p.Tokens, CostUSD: p.CostUSD}
+	s := adapters.Session{
+		ID: p.ID, Agent: p.Agent, Model: p.Model, Parent: p.Parent,
+		State: adapters.State{Status: p.Status, WaitingFor: p.WaitingFor, Outcome: p.Outcome, Evidence: p.Evidence},
+		Place: adapters.Place{CWD: p.CWD, Branch: p.Branch},
+		Topic: adapters.Topic{Title: p.Title, FirstPrompt: p.FirstPrompt, LastPrompt: p.LastPrompt},
+		Spent: adapters.Spent{Tokens: p.Tokens, CostUSD: p.CostUSD},
+	}
 	if found, err := table.Find(p.PID); p.PID != 0 && err == nil {
 		s.Process = found.Identity
 	}

@@ -65,18 +65,27 @@ var now = time.Now().Truncate(time.Second)
 // full is a session with every field set.
 func full() adapters.Session {
 	return adapters.Session{
-		ID: "9830e65d-07df-45de-a5ee-6ab6aa5d19f2", Agent: agentname.ClaudeCode, Status: adapters.Waiting, WaitingFor: adapters.ForPermission,
-		Outcome: adapters.Failed, Evidence: "registry 18068.json: waiting, 3 s ago", Process: proc.Identity{PID: 18068, Start: 7, Boot: "b"},
-		CWD: "/home/dev/proj", Branch: "main", Model: "claude-sonnet-5-5", Title: "Fix the build", FirstPrompt: "fix it", LastPrompt: "go on",
-		Parent: "c0ffee00-0000-4000-8000-000000000000", Remote: "gw", Container: "4026532456", Host: "VS Code", Archived: true, Version: "2.1.329",
-		Tokens: &adapters.Tokens{Input: 100, Output: 20, CacheRead: 1000, CacheWrite: 7}, Context: adapters.Context{Used: 1107, Window: 200000},
-		CostUSD: 0.12, StartedAt: now.Add(-2 * time.Hour), LastActivityAt: now.Add(-90 * time.Second),
+		ID: "9830e65d-07df-45de-a5ee-6ab6aa5d19f2", Agent: agentname.ClaudeCode, Model: "claude-sonnet-5-5",
+		Parent: "c0ffee00-0000-4000-8000-000000000000", Archived: true, Version: "2.1.329",
 		Files: []string{"/home/dev/.claude/projects/-home-dev-proj/x.jsonl"},
+		State: adapters.State{Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Outcome: adapters.Failed,
+			Evidence: "registry 18068.json: waiting, 3 s ago"},
+		Owner: adapters.Owner{Process: proc.Identity{PID: 18068, Start: 7, Boot: "b"}, Host: "VS Code"},
+		Place: adapters.Place{CWD: "/home/dev/proj", Branch: "main", Remote: "gw", Container: "4026532456"},
+		Topic: adapters.Topic{Title: "Fix the build", FirstPrompt: "fix it", LastPrompt: "go on"},
+		Spent: adapters.Spent{Tokens: &adapters.Tokens{Input: 100, Output: 20, CacheRead: 1000, CacheWrite: 7},
+			Context: adapters.Context{Used: 1107, Window: 200000}, CostUSD: 0.12},
+		Times: adapters.Times{StartedAt: now.Add(-2 * time.Hour), LastActivityAt: now.Add(-90 * time.Second)},
 	}
 }
 
 func simple(id string, a adapters.Name, st adapters.Status, ago time.Duration) adapters.Session {
-	return adapters.Session{ID: id, Agent: a, Status: st, Evidence: "seen", CWD: "/home/dev/" + id, LastActivityAt: time.Now().Add(-ago)}
+	return adapters.Session{
+		ID: id, Agent: a,
+		State: adapters.State{Status: st, Evidence: "seen"},
+		Place: adapters.Place{CWD: "/home/dev/" + id},
+		Times: adapters.Times{LastActivityAt: time.Now().Add(-ago)},
+	}
 }
 
 // run executes the program.
@@ -244,7 +253,7 @@ func TestJSONValues(t *testing.T) {
 
 // TestEmptyFieldsAreLeftOut: of a session of which little is known.
 func TestEmptyFieldsAreLeftOut(t *testing.T) {
-	r := run(t, deps(claude(adapters.Session{ID: "x", Agent: agentname.ClaudeCode, Status: adapters.Idle, Evidence: "e"})), "list", "--json")
+	r := run(t, deps(claude(adapters.Session{ID: "x", Agent: agentname.ClaudeCode, State: adapters.State{Status: adapters.Idle, Evidence: "e"}})), "list", "--json")
 	want := []string{"adapters", "adapters[].elapsed_ms", "adapters[].looked_in", "adapters[].name", "adapters[].sessions", "adapters[].state", "at", "schema",
 		"sessions", "sessions[].agent", "sessions[].evidence", "sessions[].id", "sessions[].status"}
 	if d := cmp.Diff(want, keys(t, r.out)); d != "" {

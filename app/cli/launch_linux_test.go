@@ -39,8 +39,12 @@ func (a *shellAgent) Discover(_ context.Context, q adapters.Query) (adapters.Rol
 	if err := json.Unmarshal(data, &pid); err != nil {
 		return adapters.Roll{}, err
 	}
-	s := adapters.Session{ID: "sh-1", Agent: a.Name(), Status: adapters.Working, Evidence: "its file", CWD: a.store, LastActivityAt: time.Now(),
-		Files: []string{filepath.Join(a.store, "session")}}
+	s := adapters.Session{
+		ID: "sh-1", Agent: a.Name(), Files: []string{filepath.Join(a.store, "session")},
+		State: adapters.State{Status: adapters.Working, Evidence: "its file"},
+		Place: adapters.Place{CWD: a.store},
+		Times: adapters.Times{LastActivityAt: time.Now()},
+	}
 	if p, err := proc.OpenAt("/proc", "/etc").Find(pid); err == nil {
 		s.Process = p.Identity
 	} else {

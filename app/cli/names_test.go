@@ -35,7 +35,12 @@ func TestNames(t *testing.T) {
 // TestSessionsNamed: a project or a part of a title names a session; live ones come first, and sub-agents never.
 func TestSessionsNamed(t *testing.T) {
 	of := func(id string, status adapters.Status, cwd, title, parent string) *app.Session {
-		return &app.Session{Session: adapters.Session{ID: id, Status: status, CWD: cwd, Title: title, Parent: parent}}
+		return &app.Session{Session: adapters.Session{
+			ID: id, Parent: parent,
+			State: adapters.State{Status: status},
+			Place: adapters.Place{CWD: cwd},
+			Topic: adapters.Topic{Title: title},
+		}}
 	}
 	list := []*app.Session{of("a", adapters.Idle, "/src/infra", "Plan", ""), of("b", adapters.Stopped, "/src/infra", "Old", ""),
 		of("c", adapters.Working, "/src/web", "Fix the parser test", ""), of("d", adapters.Working, "/src/web", "parser sub", "c"), of("e", adapters.Idle, "/src/web", "Docs", "")}

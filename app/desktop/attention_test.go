@@ -30,7 +30,7 @@ func TestOnWaitIsElsewhere(t *testing.T) {
 	a := &attention{log: slog.Default(), slots: make(chan struct{}, 1)}
 	a.away = settings.Notifications{OnWait: `pwd -P >` + out + `; echo "$ROLLCALL_CWD" >>` + out}
 	project := t.TempDir()
-	a.callAway(t.Context(), app.Session{Session: adapters.Session{ID: "s", Agent: "claude-code", CWD: project}})
+	a.callAway(t.Context(), app.Session{Session: adapters.Session{ID: "s", Agent: "claude-code", Place: adapters.Place{CWD: project}}})
 	text := must.Get(os.ReadFile(out))(t)
 	in, told, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	own := must.Get(stateFolder())(t)
@@ -45,7 +45,7 @@ func TestOwnActs(t *testing.T) {
 	a := &attention{acted: map[string]act{"old": {at: time.Now().Add(-time.Hour)}}}
 	a.acts("a")
 	in := func(id string, pid int) bool {
-		return a.hasActed(&app.Session{Session: adapters.Session{ID: id, Process: proc.Identity{PID: pid}}})
+		return a.hasActed(&app.Session{Session: adapters.Session{ID: id, Owner: adapters.Owner{Process: proc.Identity{PID: pid}}}})
 	}
 	of := func(id string) bool { return in(id, 1) }
 	if !of("a") || of("b") || of("old") {

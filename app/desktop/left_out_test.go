@@ -26,8 +26,12 @@ type waits struct{}
 func (waits) Name() adapters.Name { return agentname.Pi }
 
 func (waits) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
-	return adapters.Roll{Sessions: []adapters.Session{{ID: "w", Agent: agentname.Pi, Status: adapters.Waiting, WaitingFor: adapters.ForPermission,
-		Evidence: "seen", CWD: "/home/dev/proj", LastActivityAt: time.Now()}}}, nil
+	return adapters.Roll{Sessions: []adapters.Session{{
+		ID: "w", Agent: agentname.Pi,
+		State: adapters.State{Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Evidence: "seen"},
+		Place: adapters.Place{CWD: "/home/dev/proj"},
+		Times: adapters.Times{LastActivityAt: time.Now()},
+	}}}, nil
 }
 
 // TestMenuLeavesOut: the tray's menu has no row of a session whose agent the settings begin to leave out, and has it again afterwards.

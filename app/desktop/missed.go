@@ -74,7 +74,7 @@ func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []la
 	for _, m := range missed {
 		s := m.Session
 		if s.ID == "" {
-			s = adapters.Session{Agent: m.Record.Agent, CWD: m.Record.Dir}
+			s = adapters.Session{Agent: m.Record.Agent, Place: adapters.Place{CWD: m.Record.Dir}}
 		}
 		end := notify.Missed{Session: s, ExitCode: m.Record.ExitCode}
 		if !wanted.WantsMissed(&end) {

@@ -191,7 +191,7 @@ type quickAgent struct{}
 
 func (quickAgent) Name() adapters.Name { return agentname.Codex }
 func (quickAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
-	return adapters.Roll{Sessions: []adapters.Session{{ID: "own", Agent: agentname.Codex, Status: adapters.Working, Evidence: "e"}}}, nil
+	return adapters.Roll{Sessions: []adapters.Session{{ID: "own", Agent: agentname.Codex, State: adapters.State{Status: adapters.Working, Evidence: "e"}}}}, nil
 }
 
 // TestHangingMachinesDoNotDelay: while every machine hangs, the sessions of this one are there once its own agents have answered.

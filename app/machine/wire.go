@@ -157,11 +157,18 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 		return app.Session{}, false
 	}
 	s = app.Session{Machine: machine, Account: oneLine(w.Account), Session: adapters.Session{
-		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
-		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title), Name: oneLine(w.Name),
-		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Headless: w.Headless, Home: oneLine(w.Home), Archived: w.Archived, NoResume: oneLine(w.NoResume),
-		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), MayAsk: w.MayAsk, Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, LimitedUntil: clockOf(w.LimitedUntil, skew), Tokens: w.Tokens, CostUSD: w.CostUSD,
-		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
+		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Model: oneLine(w.Model), Archived: w.Archived, NoResume: oneLine(w.NoResume),
+		Version: oneLine(w.Version), Unstored: w.Unstored,
+		State: adapters.State{Suspended: w.Suspended, Evidence: someLines(w.Evidence), MayAsk: w.MayAsk, Limited: w.Limited,
+			LimitedUntil: clockOf(w.LimitedUntil, skew)},
+		Owner: adapters.Owner{Host: oneLine(w.Host), Headless: w.Headless, Unattended: w.Unattended},
+		Place: adapters.Place{CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Container: oneLine(w.Container), Home: oneLine(w.Home),
+			Remote: cmp.Or(oneLine(w.Remote), machine)},
+		Topic: adapters.Topic{Title: someLines(w.Title), Name: oneLine(w.Name), FirstPrompt: someLines(w.FirstPrompt),
+			LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew)},
+		Spent: adapters.Spent{Tokens: w.Tokens, CostUSD: w.CostUSD},
+		Times: adapters.Times{StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew),
+			LastActivityAt: clockOf(w.LastActivityAt, skew)},
 	}}
 	if validID(w.ContinuedIn) {
 		s.ContinuedIn = app.MachineID(machine, w.ContinuedIn)

@@ -223,7 +223,7 @@ func Begin(s string, n int) string {
 
 // Where returns s.Where with a program name that is one clean line.
 func Where(s *adapters.Session) string {
-	shown := adapters.Session{Host: Line(s.Host)}
+	shown := adapters.Session{Owner: adapters.Owner{Host: Line(s.Host)}}
 	return shown.Where()
 }
 

@@ -116,24 +116,24 @@ var suspendedProcess = func() adapters.Session {
 
 func TestStatus(t *testing.T) {
 	for want, s := range map[string]adapters.Session{
-		"working":                     {Status: adapters.Working},
-		"needs permission":            {Status: adapters.Waiting, WaitingFor: adapters.ForPermission},
-		"asks you":                    {Status: adapters.Waiting, WaitingFor: adapters.ForQuestion},
-		"needs you":                   {Status: adapters.Waiting},
-		"idle":                        {Status: adapters.Idle, Outcome: adapters.Completed},
-		"idle, failed":                {Status: adapters.Idle, Outcome: adapters.Failed},
-		"working, rate limit reached": {Status: adapters.Working, Limited: true},
-		"idle, rate limit reached":    {Status: adapters.Idle, Outcome: adapters.Failed, Limited: true},
-		"rate limit reached":          {Status: adapters.Stopped, Outcome: adapters.Failed, Limited: true},
-		"died in mid-turn":            {Status: adapters.Stopped, Outcome: adapters.Died},
-		"stopped":                     {Status: adapters.Stopped},
-		"unknown":                     {Status: adapters.Unknown},
+		"working":                     {State: adapters.State{Status: adapters.Working}},
+		"needs permission":            {State: adapters.State{Status: adapters.Waiting, WaitingFor: adapters.ForPermission}},
+		"asks you":                    {State: adapters.State{Status: adapters.Waiting, WaitingFor: adapters.ForQuestion}},
+		"needs you":                   {State: adapters.State{Status: adapters.Waiting}},
+		"idle":                        {State: adapters.State{Status: adapters.Idle, Outcome: adapters.Completed}},
+		"idle, failed":                {State: adapters.State{Status: adapters.Idle, Outcome: adapters.Failed}},
+		"working, rate limit reached": {State: adapters.State{Status: adapters.Working, Limited: true}},
+		"idle, rate limit reached":    {State: adapters.State{Status: adapters.Idle, Outcome: adapters.Failed, Limited: true}},
+		"rate limit reached":          {State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Failed, Limited: true}},
+		"died in mid-turn":            {State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Died}},
+		"stopped":                     {State: adapters.State{Status: adapters.Stopped}},
+		"unknown":                     {State: adapters.State{Status: adapters.Unknown}},
 
-		"suspended":                   {Status: adapters.Idle, Suspended: true, Outcome: adapters.Completed},
-		"suspended, failed":           {Status: adapters.Idle, Suspended: true, Outcome: adapters.Failed},
-		"needs permission, suspended": {Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Suspended: true},
-		"unknown, suspended":          {Status: adapters.Unknown, Suspended: true},
-		"turn complete":               {Status: adapters.Stopped, Outcome: adapters.Completed, Suspended: true},
+		"suspended":                   {State: adapters.State{Status: adapters.Idle, Suspended: true, Outcome: adapters.Completed}},
+		"suspended, failed":           {State: adapters.State{Status: adapters.Idle, Suspended: true, Outcome: adapters.Failed}},
+		"needs permission, suspended": {State: adapters.State{Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Suspended: true}},
+		"unknown, suspended":          {State: adapters.State{Status: adapters.Unknown, Suspended: true}},
+		"turn complete":               {State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Completed, Suspended: true}},
 		"open, no session yet":        adapters.ProcessSession(agentname.Codex, proc.Process{}, "/w"),
 		"suspended, no session yet":   suspendedProcess,
 	} {
@@ -145,14 +145,14 @@ func TestStatus(t *testing.T) {
 
 func TestWhere(t *testing.T) {
 	for host, want := range map[string]string{"": "in its terminal", "Zed": "in Zed", "SDK (Python)": "in SDK (Python)"} {
-		if got := Where(&adapters.Session{Host: host}); got != want {
+		if got := Where(&adapters.Session{Owner: adapters.Owner{Host: host}}); got != want {
 			t.Errorf("%q: %q, want %q", host, got, want)
 		}
 	}
 }
 
 func TestTopic(t *testing.T) {
-	s := adapters.Session{FirstPrompt: "first", LastPrompt: "last"}
+	s := adapters.Session{Topic: adapters.Topic{FirstPrompt: "first", LastPrompt: "last"}}
 	if got := Topic(s); got != "last" {
 		t.Errorf("got %q", got)
 	}
@@ -174,13 +174,13 @@ func TestTopic(t *testing.T) {
 // TestDoingWithoutMarks: the beginning of a reply has no marks of Markdown; a command keeps its own.
 func TestDoingWithoutMarks(t *testing.T) {
 	for doing, want := range map[string]string{"## What I found\n\n`next()` **never** resets": "What I found next() never resets"} {
-		if got := Doing(adapters.Session{Status: adapters.Idle, Doing: doing}, time.Now()); got != want {
+		if got := Doing(adapters.Session{State: adapters.State{Status: adapters.Idle}, Topic: adapters.Topic{Doing: doing}}, time.Now()); got != want {
 			t.Errorf("%q: %q, want %q", doing, got, want)
 		}
 	}
 	const command = "echo `date` > **/x # now"
 	for _, s := range []adapters.Status{adapters.Working, adapters.Waiting} {
-		if got := Doing(adapters.Session{Status: s, Doing: command}, time.Now()); got != command {
+		if got := Doing(adapters.Session{State: adapters.State{Status: s}, Topic: adapters.Topic{Doing: command}}, time.Now()); got != command {
 			t.Errorf("%s: %q", s, got)
 		}
 	}
@@ -226,7 +226,7 @@ func TestStatusOfUnread(t *testing.T) {
 	adapters.SetUnread([]adapters.Unread{{Name: "mine", Title: "Mine", Programs: []string{"mine"}}})
 	t.Cleanup(func() { adapters.SetUnread(nil) })
 	for id, want := range map[string]string{"process-1-2": "not read", "l-1": "not read", "mine:a": "unknown"} {
-		if got := Status(adapters.Session{ID: id, Agent: "mine", Status: adapters.Unknown}); got != want {
+		if got := Status(adapters.Session{ID: id, Agent: "mine", State: adapters.State{Status: adapters.Unknown}}); got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
 		}
 	}
@@ -258,7 +258,10 @@ func TestFailedWhy(t *testing.T) {
 		"process 7: open; its last message is an error (no credit left)":            "no credit left",
 		"last turn failed 14:02:11":                                                 "", "registry 77.json: idle (a shell command runs in the background)": "",
 	} {
-		s := adapters.Session{Status: adapters.Idle, Outcome: adapters.Failed, Evidence: evidence, Title: "Add limits", Doing: "I begin."}
+		s := adapters.Session{
+			State: adapters.State{Status: adapters.Idle, Outcome: adapters.Failed, Evidence: evidence},
+			Topic: adapters.Topic{Title: "Add limits", Doing: "I begin."},
+		}
 		if got := FailedWhy(s); got != want {
 			t.Errorf("%q: %q, want %q", evidence, got, want)
 		}

@@ -64,7 +64,7 @@ func TestSuspendedAndOpenInFullWords(t *testing.T) {
 }
 
 func TestUnknownFieldsAreLeftOut(t *testing.T) {
-	got := inWords(app.Session{Session: adapters.Session{ID: "x", Agent: agentname.Codex, Status: adapters.Unknown, Evidence: "no rollout"}})
+	got := inWords(app.Session{Session: adapters.Session{ID: "x", Agent: agentname.Codex, State: adapters.State{Status: adapters.Unknown, Evidence: "no rollout"}}})
 	want := "[Status]\nStatus: unknown\nEvidence: no rollout\n[Identity]\nAgent: Codex\nSession id: x\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

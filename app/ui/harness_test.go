@@ -279,8 +279,12 @@ func snapshotOf(sessions ...app.Session) *app.Snapshot {
 }
 
 func session(id string, status adapters.Status, change func(*adapters.Session)) app.Session {
-	s := adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: status, CWD: "/home/dev/projects/rollcall",
-		Evidence: "registry 18068.json: " + string(status) + ", 3 s ago", LastActivityAt: ago(3 * time.Second)}
+	s := adapters.Session{
+		ID: id, Agent: agentname.ClaudeCode,
+		State: adapters.State{Status: status, Evidence: "registry 18068.json: " + string(status) + ", 3 s ago"},
+		Place: adapters.Place{CWD: "/home/dev/projects/rollcall"},
+		Times: adapters.Times{LastActivityAt: ago(3 * time.Second)},
+	}
 	if change != nil {
 		change(&s)
 	}

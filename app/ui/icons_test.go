@@ -17,9 +17,9 @@ import (
 func TestStatusIconsDifferByShape(t *testing.T) {
 	shapes := map[string]image.Image{}
 	for name, s := range map[string]adapters.Session{
-		"waiting": {Status: adapters.Waiting}, "working": {Status: adapters.Working}, "idle": {Status: adapters.Idle},
-		"unknown": {Status: adapters.Unknown}, "stopped": {Status: adapters.Stopped},
-		"completed": {Status: adapters.Stopped, Outcome: adapters.Completed}, "died": {Status: adapters.Stopped, Outcome: adapters.Died},
+		"waiting": {State: adapters.State{Status: adapters.Waiting}}, "working": {State: adapters.State{Status: adapters.Working}}, "idle": {State: adapters.State{Status: adapters.Idle}},
+		"unknown": {State: adapters.State{Status: adapters.Unknown}}, "stopped": {State: adapters.State{Status: adapters.Stopped}},
+		"completed": {State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Completed}}, "died": {State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Died}},
 	} {
 		c := software.NewCanvas()
 		c.SetPadded(false)

@@ -52,8 +52,13 @@ func (m *otherMachines) given() string {
 func away() *app.Snapshot {
 	return &app.Snapshot{At: clock, Generation: 1, Adapters: []app.Health{{Name: agentname.ClaudeCode, State: app.OK}},
 		Machines: []app.MachineHealth{{Name: "devbox", State: app.OK}},
-		Own: []app.Session{{Machine: "devbox", Session: adapters.Session{ID: "devbox:s1", Agent: agentname.ClaudeCode, Status: adapters.Stopped,
-			Outcome: adapters.Completed, CWD: "/src/shop", Remote: "devbox", FirstPrompt: "Fix the login", Evidence: "its file", LastActivityAt: ago(time.Hour)}}}}
+		Own: []app.Session{{Machine: "devbox", Session: adapters.Session{
+			ID: "devbox:s1", Agent: agentname.ClaudeCode,
+			State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Completed, Evidence: "its file"},
+			Place: adapters.Place{CWD: "/src/shop", Remote: "devbox"},
+			Topic: adapters.Topic{FirstPrompt: "Fix the login"},
+			Times: adapters.Times{LastActivityAt: ago(time.Hour)},
+		}}}}
 }
 
 // openAway opens a window that shows the machine.

@@ -128,8 +128,14 @@ func (a *realAgent) Discover(_ context.Context, q adapters.Query) (adapters.Roll
 		if readErr != nil || json.Unmarshal(data, &e) != nil {
 			continue
 		}
-		s := adapters.Session{ID: e.ID, Agent: a.Name(), Status: status, Process: e.Process, CWD: e.Dir, Title: e.Prompt, Evidence: "its file",
-			LastActivityAt: time.Now(), Files: []string{filepath.Join(a.store, n.Name())}}
+		s := adapters.Session{
+			ID: e.ID, Agent: a.Name(), Files: []string{filepath.Join(a.store, n.Name())},
+			State: adapters.State{Status: status, Evidence: "its file"},
+			Owner: adapters.Owner{Process: e.Process},
+			Place: adapters.Place{CWD: e.Dir},
+			Topic: adapters.Topic{Title: e.Prompt},
+			Times: adapters.Times{LastActivityAt: time.Now()},
+		}
 		if !a.table.Alive(e.Process) {
 			s.Status = adapters.Stopped
 			s.Outcome = adapters.Completed

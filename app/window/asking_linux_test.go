@@ -90,8 +90,13 @@ func (a *askingAgent) snapshot() *app.Snapshot {
 	s := &app.Snapshot{At: time.Now(), Generation: 1, Adapters: []app.Health{{Name: agentname.ClaudeCode, State: app.OK}}}
 	for i := range len(a.asks) {
 		id := fmt.Sprint("asks-", i)
-		x := adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: adapters.Working, CWD: "/home/dev/projects/shop", Title: "Deploy part " + fmt.Sprint(i),
-			Evidence: "made up", LastActivityAt: time.Now().Add(-time.Minute)}
+		x := adapters.Session{
+			ID: id, Agent: agentname.ClaudeCode,
+			State: adapters.State{Status: adapters.Working, Evidence: "made up"},
+			Place: adapters.Place{CWD: "/home/dev/projects/shop"},
+			Topic: adapters.Topic{Title: "Deploy part " + fmt.Sprint(i)},
+			Times: adapters.Times{LastActivityAt: time.Now().Add(-time.Minute)},
+		}
 		if r := a.asks[id]; r != nil { // the times sort it alike before and after its request is read
 			x.Status = adapters.Waiting
 			x.WaitingFor = adapters.ForPermission

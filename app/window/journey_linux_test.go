@@ -35,8 +35,14 @@ func (a *journeyAgent) Discover(ctx context.Context, q adapters.Query) (adapters
 		s.Process = a.process
 		roll.Sessions = append(roll.Sessions, s.Session)
 	}
-	roll.Sessions = append(roll.Sessions, adapters.Session{ID: "long", Agent: a.Name(), Status: adapters.Idle, Process: a.process, CWD: "/home/dev/projects/parser", Title: journeyTitle,
-		Evidence: "made up", LastActivityAt: time.Now().Add(-time.Hour)})
+	roll.Sessions = append(roll.Sessions, adapters.Session{
+		ID: "long", Agent: a.Name(),
+		State: adapters.State{Status: adapters.Idle, Evidence: "made up"},
+		Owner: adapters.Owner{Process: a.process},
+		Place: adapters.Place{CWD: "/home/dev/projects/parser"},
+		Topic: adapters.Topic{Title: journeyTitle},
+		Times: adapters.Times{LastActivityAt: time.Now().Add(-time.Hour)},
+	})
 	return roll, err
 }
 

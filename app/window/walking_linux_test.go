@@ -194,8 +194,14 @@ func (a *walkAgent) Name() adapters.Name { return agentname.ClaudeCode }
 
 func (a *walkAgent) Discover(_ context.Context, q adapters.Query) (adapters.Roll, error) {
 	now := time.Now()
-	s := adapters.Session{ID: "walked", Agent: a.Name(), Status: adapters.Working, Process: a.process, CWD: "/home/dev/projects/shop", Title: "Deploy the shop",
-		Evidence: "its process", LastActivityAt: now}
+	s := adapters.Session{
+		ID: "walked", Agent: a.Name(),
+		State: adapters.State{Status: adapters.Working, Evidence: "its process"},
+		Owner: adapters.Owner{Process: a.process},
+		Place: adapters.Place{CWD: "/home/dev/projects/shop"},
+		Topic: adapters.Topic{Title: "Deploy the shop"},
+		Times: adapters.Times{LastActivityAt: now},
+	}
 	if !a.table.Alive(a.process) {
 		s.Status = adapters.Stopped
 		s.Outcome = adapters.Completed

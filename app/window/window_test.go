@@ -167,9 +167,11 @@ func (c *core) Run(ctx context.Context) error {
 	s := &app.Snapshot{At: time.Now(), Generation: 1, Adapters: []app.Health{{Name: agentname.ClaudeCode, State: app.OK}}}
 	for i, st := range []adapters.Status{adapters.Waiting, adapters.Working, adapters.Idle, adapters.Stopped} {
 		s.Own = append(s.Sessions(), app.Session{Session: adapters.Session{
-			ID: fmt.Sprintf("made-up-%d", i), Agent: agentname.ClaudeCode, Status: st, CWD: "/home/dev/projects/rollcall",
-			Title: fmt.Sprintf("Fix flaky test number %d", i), Evidence: "made up", Branch: "main",
-			LastActivityAt: time.Now().Add(-time.Duration(i) * time.Minute),
+			ID: fmt.Sprintf("made-up-%d", i), Agent: agentname.ClaudeCode,
+			State: adapters.State{Status: st, Evidence: "made up"},
+			Place: adapters.Place{CWD: "/home/dev/projects/rollcall", Branch: "main"},
+			Topic: adapters.Topic{Title: fmt.Sprintf("Fix flaky test number %d", i)},
+			Times: adapters.Times{LastActivityAt: time.Now().Add(-time.Duration(i) * time.Minute)},
 		}})
 	}
 	if c.agent != nil {

@@ -32,10 +32,15 @@ func expectation(t *testing.T) Expectation {
 // answer is what fulfils it.
 func answer() []adapters.Session {
 	return []adapters.Session{
-		{ID: "b", Agent: agentname.Codex, Status: adapters.Stopped, Outcome: adapters.Died, Evidence: "e", Title: "isn't asserted"},
-		{ID: "a", Agent: agentname.Codex, Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Evidence: "e",
-			Process: proc.Identity{PID: 7, Start: 70}, CWD: "/p", Branch: "main", Model: "m", Title: "t", FirstPrompt: "f", LastPrompt: "l",
-			Parent: "b", CostUSD: 0.5, Tokens: &adapters.Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 9}},
+		{ID: "b", Agent: agentname.Codex, State: adapters.State{Status: adapters.Stopped, Outcome: adapters.Died, Evidence: "e"}, Topic: adapters.Topic{Title: "isn't asserted"}},
+		{
+			ID: "a", Agent: agentname.Codex, Model: "m", Parent: "b",
+			State: adapters.State{Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Evidence: "e"},
+			Owner: adapters.Owner{Process: proc.Identity{PID: 7, Start: 70}},
+			Place: adapters.Place{CWD: "/p", Branch: "main"},
+			Topic: adapters.Topic{Title: "t", FirstPrompt: "f", LastPrompt: "l"},
+			Spent: adapters.Spent{CostUSD: 0.5, Tokens: &adapters.Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 9}},
+		},
 	}
 }
 

@@ -44,7 +44,10 @@ func TestLeftOut(t *testing.T) {
 // session makes one of Claude Code in /home/dev/<project>.
 func session(id string, status adapters.Status, project string, active time.Duration, more ...func(*app.Session)) app.Session {
 	s := app.Session{Session: adapters.Session{
-		ID: id, Agent: agentname.ClaudeCode, Status: status, CWD: "/home/dev/" + project, LastActivityAt: ago(active),
+		ID: id, Agent: agentname.ClaudeCode,
+		State: adapters.State{Status: status},
+		Place: adapters.Place{CWD: "/home/dev/" + project},
+		Times: adapters.Times{LastActivityAt: ago(active)},
 	}}
 	for _, f := range more {
 		f(&s)

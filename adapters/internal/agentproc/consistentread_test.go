@@ -47,7 +47,10 @@ func TestAsk(t *testing.T) {
 				if calls++; test.cancel {
 					cancel()
 				}
-				return adapters.Roll{Sessions: []adapters.Session{{Status: test.status, Outcome: test.outcome, LastActivityAt: test.active()}}}, nil
+				return adapters.Roll{Sessions: []adapters.Session{{
+					State: adapters.State{Status: test.status, Outcome: test.outcome},
+					Times: adapters.Times{LastActivityAt: test.active()},
+				}}}, nil
 			})
 			if calls != test.want || len(roll.Sessions) != 1 || err != nil {
 				t.Errorf("%d calls, want %d; %v %v", calls, test.want, roll, err)
@@ -65,7 +68,7 @@ func TestResumedMeanwhile(t *testing.T) {
 		if calls == 2 {
 			status = adapters.Working
 		}
-		return adapters.Roll{Sessions: []adapters.Session{{Status: status, LastActivityAt: time.Now()}}}, nil
+		return adapters.Roll{Sessions: []adapters.Session{{State: adapters.State{Status: status}, Times: adapters.Times{LastActivityAt: time.Now()}}}}, nil
 	})
 	if calls != 2 || roll.Sessions[0].Status != adapters.Working {
 		t.Errorf("%d calls, %v", calls, roll.Sessions)

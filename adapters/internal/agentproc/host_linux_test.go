@@ -56,7 +56,10 @@ func TestHost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := scene.New(t)
-			session := adapters.Session{Status: adapters.Working, Host: c.recorded, Headless: c.recorded == "SDK (TypeScript)" || c.recorded == "SDK (Python)"}
+			session := adapters.Session{
+				State: adapters.State{Status: adapters.Working},
+				Owner: adapters.Owner{Host: c.recorded, Headless: c.recorded == "SDK (TypeScript)" || c.recorded == "SDK (Python)"},
+			}
 			for _, s := range c.chain {
 				s.PPID, s.CWD = session.Process.PID, "/"
 				s.Exe = cmp.Or(s.Exe, "/opt/"+s.Comm)

@@ -107,9 +107,12 @@ func (d *discovery) addSessions() {
 func (d *discovery) row(s *session) adapters.Session {
 	v := d.decide(s)
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, CWD: s.cwd, Home: s.Home,
-		FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt, StartedAt: s.started, LastActivityAt: s.at, TurnStartedAt: s.turnAt,
-		Files: []string{s.Path}, Usage: s.spent.Steps(),
+		ID: s.id, Agent: Name, Files: []string{s.Path},
+		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence},
+		Place: adapters.Place{CWD: s.cwd, Home: s.Home},
+		Topic: adapters.Topic{FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt},
+		Spent: adapters.Spent{Usage: s.spent.Steps()},
+		Times: adapters.Times{StartedAt: s.started, LastActivityAt: s.at, TurnStartedAt: s.turnAt},
 	}
 	if s.lost == "" {
 		out.Tokens = new(s.ledger.Tokens())

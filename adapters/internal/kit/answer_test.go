@@ -15,14 +15,14 @@ func TestAnswer(t *testing.T) {
 	a := NewAnswer()
 	old, young := time.Unix(1, 0), time.Unix(2, 0)
 	stopped := func(at time.Time) adapters.Session {
-		return adapters.Session{ID: "a", Status: adapters.Stopped, LastActivityAt: at, Version: "1"}
+		return adapters.Session{ID: "a", Version: "1", State: adapters.State{Status: adapters.Stopped}, Times: adapters.Times{LastActivityAt: at}}
 	}
 	a.AddOnce(stopped(old), "copy", isLive)
 	a.AddOnce(stopped(young), "copy", isLive)
 	a.AddOnce(stopped(old), "copy", isLive)
 	other := NewAnswer()
 	other.AddOnce(stopped(young), "copy", isLive)
-	other.AddOnce(adapters.Session{ID: "a", Status: adapters.Idle, LastActivityAt: old}, "copy", isLive)
+	other.AddOnce(adapters.Session{ID: "a", State: adapters.State{Status: adapters.Idle}, Times: adapters.Times{LastActivityAt: old}}, "copy", isLive)
 	other.AddOnce(stopped(young.Add(time.Hour)), "copy", isLive)
 	a.Skip("nothing", 0)
 	a.LookedIn("/x", "/x", "")

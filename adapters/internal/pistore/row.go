@@ -50,10 +50,12 @@ func (d *discovery) row(s *session) adapters.Session {
 		v = kit.Unknown("it is not known whether a process has it; " + d.lastTurn(s))
 	}
 	out := adapters.Session{
-		ID: s.id, Agent: d.store.Name(), Status: v.Status, Outcome: v.Outcome, Evidence: v.Evidence,
-		CWD: s.cwd, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
-		Tokens: s.tokens(), Context: adapters.Context{Used: s.context},
-		StartedAt: s.at, LastActivityAt: s.active(), TurnStartedAt: s.prompted, Files: []string{s.path},
+		ID: s.id, Agent: d.store.Name(), Model: s.model, Files: []string{s.path},
+		State: adapters.State{Status: v.Status, Outcome: v.Outcome, Evidence: v.Evidence},
+		Place: adapters.Place{CWD: s.cwd},
+		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt},
+		Spent: adapters.Spent{Tokens: s.tokens(), Context: adapters.Context{Used: s.context}},
+		Times: adapters.Times{StartedAt: s.at, LastActivityAt: s.active(), TurnStartedAt: s.prompted},
 	}
 	for _, r := range d.roots.Paths {
 		if s.dir != r && filepath.Base(r) == "sessions" && strings.HasPrefix(s.path, r+string(filepath.Separator)) {

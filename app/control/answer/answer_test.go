@@ -81,7 +81,12 @@ func (c *core) Current(ctx context.Context, name adapters.Name, id string) (app.
 	if id != "s1" || c.gone {
 		return app.Session{}, app.ErrNoSession
 	}
-	return app.Session{Session: adapters.Session{ID: id, Agent: name, Status: c.status, CWD: cmp.Or(c.cwd, "/home/dev/proj"), Process: proc.Identity{PID: 47, Start: 1}}}, ctx.Err()
+	return app.Session{Session: adapters.Session{
+		ID: id, Agent: name,
+		State: adapters.State{Status: c.status},
+		Owner: adapters.Owner{Process: proc.Identity{PID: 47, Start: 1}},
+		Place: adapters.Place{CWD: cmp.Or(c.cwd, "/home/dev/proj")},
+	}}, ctx.Err()
 }
 
 func (c *core) RequestAgentRefresh(adapters.Name) { c.refreshes++ }

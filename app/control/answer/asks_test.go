@@ -10,7 +10,11 @@ import (
 
 // TestAsksOf: what a session asks comes from its request, or else from the call that its records leave open, with what looks dangerous.
 func TestAsksOf(t *testing.T) {
-	s := app.Session{Session: adapters.Session{Status: adapters.Waiting, WaitingFor: adapters.ForPermission, CWD: "/src", Doing: "git push --force origin main"}}
+	s := app.Session{Session: adapters.Session{
+		State: adapters.State{Status: adapters.Waiting, WaitingFor: adapters.ForPermission},
+		Place: adapters.Place{CWD: "/src"},
+		Topic: adapters.Topic{Doing: "git push --force origin main"},
+	}}
 	request := Request{Request: adapters.Request{Kind: adapters.AsksCommand, Text: "npm test"}}
 	for want, r := range map[string]*Request{"wants to run: npm test": &request, "needs permission: ⚠ git push --force origin main": nil} {
 		if a := AsksOf(&s, r); a.Line() != want {

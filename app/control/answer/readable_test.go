@@ -74,7 +74,7 @@ func TestDetails(t *testing.T) {
 	command := adapters.Request{Kind: adapters.AsksCommand, Text: "git status", Details: []adapters.Detail{{Title: "Sets variables", Text: "EVIL\u202e"}}, CanAllow: true, CanDeny: true}
 	question := adapters.Request{Kind: adapters.AsksQuestion, Text: "Which?", Questions: []adapters.Question{{Text: "Which?"}}, Unknown: []string{"runs"}, CanDeny: true}
 	a := New(nil, func() settings.Answering { return settings.AnswerAll })
-	s := &app.Session{Session: adapters.Session{CWD: t.TempDir()}}
+	s := &app.Session{Session: adapters.Session{Place: adapters.Place{CWD: t.TempDir()}}}
 	shown := func(r adapters.Request) (Request, string) {
 		seen := a.seen(r, s)
 		var parts []string

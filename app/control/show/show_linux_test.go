@@ -58,7 +58,12 @@ func (c *core) Current(_ context.Context, _ adapters.Name, id string) (app.Sessi
 }
 
 func session(id string, change func(*app.Session)) app.Session {
-	s := app.Session{Session: adapters.Session{ID: id, Agent: "agent", Status: adapters.Idle, CWD: "/work", Process: proc.Self()}}
+	s := app.Session{Session: adapters.Session{
+		ID: id, Agent: "agent",
+		State: adapters.State{Status: adapters.Idle},
+		Owner: adapters.Owner{Process: proc.Self()},
+		Place: adapters.Place{CWD: "/work"},
+	}}
 	change(&s)
 	return s
 }

@@ -21,7 +21,7 @@ import (
 
 // limited returns a session that was last active at a time.
 func limited(id string, active time.Time) *app.Session {
-	return &app.Session{Session: adapters.Session{Agent: "codex", ID: id, CWD: "/gone/" + id, LastActivityAt: active}}
+	return &app.Session{Session: adapters.Session{Agent: "codex", ID: id, Place: adapters.Place{CWD: "/gone/" + id}, Times: adapters.Times{LastActivityAt: active}}}
 }
 
 func (b *bench) setContinue(id string, in time.Duration) Fuse {

@@ -61,7 +61,12 @@ func (p *prompted) atLimit() {
 }
 
 func newPrompted() *prompted {
-	p := &prompted{session: adapters.Session{ID: "s1", Agent: agentname.Codex, Evidence: "seen", CWD: "/", LastActivityAt: time.Now().Add(-time.Hour)}}
+	p := &prompted{session: adapters.Session{
+		ID: "s1", Agent: agentname.Codex,
+		State: adapters.State{Evidence: "seen"},
+		Place: adapters.Place{CWD: "/"},
+		Times: adapters.Times{LastActivityAt: time.Now().Add(-time.Hour)},
+	}}
 	p.atLimit()
 	return p
 }

@@ -121,7 +121,13 @@ func TestSessionsOfEnded(t *testing.T) {
 		return r
 	}
 	session := func(id string, change func(*adapters.Session)) adapters.Session {
-		s := adapters.Session{ID: id, Agent: agentname.Codex, Status: adapters.Stopped, CWD: dir, FirstPrompt: "tidy  up\n", StartedAt: at.Add(time.Second)}
+		s := adapters.Session{
+			ID: id, Agent: agentname.Codex,
+			State: adapters.State{Status: adapters.Stopped},
+			Place: adapters.Place{CWD: dir},
+			Topic: adapters.Topic{FirstPrompt: "tidy  up\n"},
+			Times: adapters.Times{StartedAt: at.Add(time.Second)},
+		}
 		if change != nil {
 			change(&s)
 		}

@@ -233,7 +233,11 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a locked folder: %v", err)
 	}
 	other := t.TempDir()
-	busy := app.Session{Session: adapters.Session{ID: "x", Agent: agentname.Codex, Status: adapters.Unknown, CWD: filepath.Dir(other)}}
+	busy := app.Session{Session: adapters.Session{
+		ID: "x", Agent: agentname.Codex,
+		State: adapters.State{Status: adapters.Unknown},
+		Place: adapters.Place{CWD: filepath.Dir(other)},
+	}}
 	snap := &app.Snapshot{Own: []app.Session{busy}}
 	var occupied *OccupiedError
 	_, err := s.Start(t.Context(), s.plan(func(r *Request) { r.Task.Dir = other }), Occupied(snap, ""))

@@ -147,9 +147,14 @@ func (f *fake) Discover(_ context.Context, q adapters.Query) (adapters.Roll, err
 		if readErr != nil || json.Unmarshal(data, &e) != nil {
 			continue
 		}
-		s := adapters.Session{ID: e.ID, Agent: f.Name(), Status: adapters.Working, Process: e.Process, CWD: e.Dir, Evidence: "its file", LastActivityAt: time.Now(),
-			FirstPrompt: e.Prompt, StartedAt: e.Started,
-			Files: []string{filepath.Join(f.store, n.Name())}}
+		s := adapters.Session{
+			ID: e.ID, Agent: f.Name(), Files: []string{filepath.Join(f.store, n.Name())},
+			State: adapters.State{Status: adapters.Working, Evidence: "its file"},
+			Owner: adapters.Owner{Process: e.Process},
+			Place: adapters.Place{CWD: e.Dir},
+			Topic: adapters.Topic{FirstPrompt: e.Prompt},
+			Times: adapters.Times{LastActivityAt: time.Now(), StartedAt: e.Started},
+		}
 		if f.old.Load() {
 			s.LastActivityAt = time.Now().Add(-48 * time.Hour)
 		}

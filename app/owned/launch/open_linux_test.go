@@ -64,7 +64,7 @@ func TestOpen(t *testing.T) {
 	if r := s.only(); r.Session != "theirs" {
 		t.Errorf("the record has the session %q", r.Session)
 	}
-	session := adapters.Session{ID: "theirs", Agent: p.Name(), CWD: s.dir, Process: started.Record.Process}
+	session := adapters.Session{ID: "theirs", Agent: p.Name(), Place: adapters.Place{CWD: s.dir}, Owner: adapters.Owner{Process: started.Record.Process}}
 	c := s.Conversant(p, &app.Session{Session: session, Launch: &app.Launch{ID: started.Record.ID}})
 	if r := waits(s, c, session); r.Text != `prompt "do it"` {
 		t.Errorf("%+v", r)

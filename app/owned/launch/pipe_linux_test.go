@@ -87,7 +87,7 @@ func converse(t *testing.T, script string) (*stage, *piped, adapters.Session, ad
 		t.Fatal(err, started.Warnings)
 	}
 	go func() { _, _ = started.Child.Wait() }()
-	session := adapters.Session{ID: "chosen", Agent: p.Name(), CWD: s.dir, Process: started.Record.Process}
+	session := adapters.Session{ID: "chosen", Agent: p.Name(), Place: adapters.Place{CWD: s.dir}, Owner: adapters.Owner{Process: started.Record.Process}}
 	c := s.Conversant(p, &app.Session{Session: session, Launch: &app.Launch{ID: started.Record.ID}})
 	if c == nil {
 		t.Fatal("no conversation")

@@ -31,17 +31,17 @@ func TestQuotingSurvivesAPOSIXShell(t *testing.T) {
 // TestCheckResume: what is not a session of this machine's files cannot be resumed from here.
 func TestCheckResume(t *testing.T) {
 	process := adapters.ProcessSession(agentname.Codex, proc.Process{Identity: proc.Identity{PID: 4711, Start: 9}}, "/w")
-	for _, s := range []adapters.Session{{Agent: agentname.Codex, CWD: "/w"}, {ID: "abc", Agent: agentname.Codex}, process,
-		{ID: "--prompt=x", Agent: agentname.OpenCode, CWD: "/w"}, {ID: "abc", Agent: agentname.OpenClaw, CWD: "/w", Remote: "gateway"}, {ID: "abc", Agent: agentname.Codex, CWD: "/w", Container: "4026532456"},
-		{ID: "abc", Agent: agentname.Codex, CWD: "/w", NoResume: "its prompt was taken back"}} {
+	for _, s := range []adapters.Session{{Agent: agentname.Codex, Place: adapters.Place{CWD: "/w"}}, {ID: "abc", Agent: agentname.Codex}, process,
+		{ID: "--prompt=x", Agent: agentname.OpenCode, Place: adapters.Place{CWD: "/w"}}, {ID: "abc", Agent: agentname.OpenClaw, Place: adapters.Place{CWD: "/w", Remote: "gateway"}}, {ID: "abc", Agent: agentname.Codex, Place: adapters.Place{CWD: "/w", Container: "4026532456"}},
+		{ID: "abc", Agent: agentname.Codex, NoResume: "its prompt was taken back", Place: adapters.Place{CWD: "/w"}}} {
 		if CheckResume(&app.Session{Session: s}) == nil {
 			t.Errorf("%+v can be resumed", s)
 		}
 	}
-	if err := CheckResume(&app.Session{Session: adapters.Session{ID: "abc", Agent: agentname.Codex, CWD: "/w"}}); err != nil {
+	if err := CheckResume(&app.Session{Session: adapters.Session{ID: "abc", Agent: agentname.Codex, Place: adapters.Place{CWD: "/w"}}}); err != nil {
 		t.Error(err)
 	}
-	archived := adapters.Session{ID: "abc", Agent: agentname.Codex, CWD: "/w", Archived: true}
+	archived := adapters.Session{ID: "abc", Agent: agentname.Codex, Archived: true, Place: adapters.Place{CWD: "/w"}}
 	if err := CheckResume(&app.Session{Session: archived}); err == nil || !strings.Contains(err.Error(), "codex unarchive abc") {
 		t.Errorf("an archived thread: %v", err)
 	}

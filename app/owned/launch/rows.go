@@ -78,8 +78,11 @@ func (l *Launches) listed(r *Record, list []adapters.Session) bool {
 // recorded returns a session that is made from the record of a launch.
 func recorded(r *Record, status adapters.Status) adapters.Session {
 	return adapters.Session{
-		ID: cmp.Or(r.Session, r.ID), Agent: r.Agent, Status: status, CWD: r.Dir, Branch: r.Branch, Model: r.Model,
-		FirstPrompt: promptHead(r.Prompt), LastPrompt: promptHead(r.Prompt), StartedAt: r.LaunchedAt, LastActivityAt: r.LaunchedAt,
+		ID: cmp.Or(r.Session, r.ID), Agent: r.Agent, Model: r.Model,
+		State: adapters.State{Status: status},
+		Place: adapters.Place{CWD: r.Dir, Branch: r.Branch},
+		Topic: adapters.Topic{FirstPrompt: promptHead(r.Prompt), LastPrompt: promptHead(r.Prompt)},
+		Times: adapters.Times{StartedAt: r.LaunchedAt, LastActivityAt: r.LaunchedAt},
 	}
 }
 

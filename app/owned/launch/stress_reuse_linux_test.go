@@ -138,7 +138,7 @@ func reusedAgent(t *testing.T) {
 	if successor, ok := s.survivor(&r); ok {
 		t.Errorf("%v is taken for the agent behind it", successor)
 	}
-	if s.matches(&r, &adapters.Session{ID: "other", Agent: r.Agent, Status: adapters.Working, Process: s.identity(c)}) {
+	if s.matches(&r, &adapters.Session{ID: "other", Agent: r.Agent, State: adapters.State{Status: adapters.Working}, Owner: adapters.Owner{Process: s.identity(c)}}) {
 		t.Error("a session of the newcomer is taken for that of the launch")
 	}
 	again, ended := s.launched(nil) // the folder is free

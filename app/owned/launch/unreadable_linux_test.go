@@ -19,7 +19,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 	l := In(filepath.Join(mount.Path, "state"), proc.Open())
 	r := Record{ID: "l-1", Agent: agentname.Codex, Session: "a", Process: proc.Self(), Seen: true, Dir: "/w", LaunchedAt: time.Now()}
 	must.Do(t, l.records.Write(r.ID, r))
-	s := adapters.Session{ID: "a", Agent: agentname.Codex, Status: adapters.Idle, Process: proc.Self()}
+	s := adapters.Session{ID: "a", Agent: agentname.Codex, State: adapters.State{Status: adapters.Idle}, Owner: adapters.Owner{Process: proc.Self()}}
 	launched := func() bool {
 		more, of := l.Complete(agentname.Codex, []adapters.Session{s})
 		x := of(&s)

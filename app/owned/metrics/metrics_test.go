@@ -28,7 +28,7 @@ import (
 var at = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
 func session(a adapters.Name, st adapters.Status, change func(*adapters.Session)) app.Session {
-	s := adapters.Session{ID: "x", Agent: a, Status: st, LastActivityAt: at.Add(-time.Minute)}
+	s := adapters.Session{ID: "x", Agent: a, State: adapters.State{Status: st}, Times: adapters.Times{LastActivityAt: at.Add(-time.Minute)}}
 	if change != nil {
 		change(&s)
 	}

@@ -48,7 +48,7 @@ func TestAdd(t *testing.T) {
 // TestBecame: what became of a notification follows from the sessions of now; what is not known is said to be so.
 func TestBecame(t *testing.T) {
 	of := func(st adapters.Status) *app.Session {
-		return &app.Session{Session: adapters.Session{ID: "a", Status: st}}
+		return &app.Session{Session: adapters.Session{ID: "a", State: adapters.State{Status: st}}}
 	}
 	stale := of(adapters.Waiting)
 	stale.Stale = &app.Stale{Reason: "codex: no answer in 5 s"}

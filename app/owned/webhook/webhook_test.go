@@ -76,8 +76,12 @@ func newScene(t *testing.T, ids ...string) *scene {
 	t.Helper()
 	s := &scene{t: t, agent: &agent{}, machine: &table{}, folder: store.In(t.TempDir())}
 	for i, id := range ids {
-		s.agent.s = append(s.agent.s, adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: adapters.Working, Evidence: "e", CWD: "/p",
-			Process: proc.Identity{PID: 100 + i, Start: 2, Boot: "b"}})
+		s.agent.s = append(s.agent.s, adapters.Session{
+			ID: id, Agent: agentname.ClaudeCode,
+			State: adapters.State{Status: adapters.Working, Evidence: "e"},
+			Owner: adapters.Owner{Process: proc.Identity{PID: 100 + i, Start: 2, Boot: "b"}},
+			Place: adapters.Place{CWD: "/p"},
+		})
 	}
 	return s
 }
@@ -310,8 +314,12 @@ func TestRedirect(t *testing.T) {
 func TestDuration(t *testing.T) {
 	now := time.Now()
 	ended := func(turn time.Duration, prompts ...string) app.Event {
-		x := app.Session{Session: adapters.Session{ID: "x", Status: adapters.Stopped, StartedAt: now.Add(-48 * time.Hour),
-			FirstPrompt: prompts[0], LastPrompt: prompts[len(prompts)-1], LastActivityAt: now}}
+		x := app.Session{Session: adapters.Session{
+			ID:    "x",
+			State: adapters.State{Status: adapters.Stopped},
+			Topic: adapters.Topic{FirstPrompt: prompts[0], LastPrompt: prompts[len(prompts)-1]},
+			Times: adapters.Times{StartedAt: now.Add(-48 * time.Hour), LastActivityAt: now},
+		}}
 		if turn > 0 {
 			x.TurnStartedAt = now.Add(-turn)
 		}

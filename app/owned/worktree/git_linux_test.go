@@ -66,7 +66,11 @@ func TestProcesses(t *testing.T) {
 		t.Error(got)
 	}
 	// A session is named with its id, and agents that could not be asked are named as well.
-	snap.Own = []app.Session{{Session: adapters.Session{ID: "0123456789", Agent: agentname.Codex, Status: adapters.Idle, CWD: try}}}
+	snap.Own = []app.Session{{Session: adapters.Session{
+		ID: "0123456789", Agent: agentname.Codex,
+		State: adapters.State{Status: adapters.Idle},
+		Place: adapters.Place{CWD: try},
+	}}}
 	snap.Adapters = []app.Health{{Name: agentname.Pi, State: app.Failed}}
 	got, err := who(t.Context())
 	if len(got) != 2 || got[0] != (Occupant{Folder: try, Who: "Codex 01234567 (idle)"}) || err == nil || !strings.Contains(err.Error(), "sessions of pi could not all be read") {
