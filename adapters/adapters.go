@@ -130,27 +130,6 @@ func Calling(tool, argument string, runs bool) string {
 	return CutTo(strings.TrimSpace(tool+" "+argument), MaxDoing)
 }
 
-// Live reports whether the session belongs on the list of live ones. An Unknown session belongs
-// there too: it may be at work.
-func (s *Session) Live() bool { return s.Status != Stopped }
-
-// Where returns where the user finds the session: "in its terminal", or "in Zed" for one that another program runs.
-func (s *Session) Where() string {
-	if s.Host != "" {
-		return "in " + s.Host
-	}
-	return "in its terminal"
-}
-
-// HasLocalFolder reports whether CWD names a folder of this machine. It returns false for a
-// session on another machine, and for one in a container, whose paths lead to the container's
-// own files. Container is the number of its mount namespace, as lsns lists it, or its root
-// folder where it has no such namespace. Unlike a remote session, a session in a container has
-// a Process here, which can be watched, stopped and seen suspended.
-func (s *Session) HasLocalFolder() bool {
-	return s.CWD != "" && s.Remote == "" && s.Container == ""
-}
-
 // Query selects the sessions and the details that the caller needs. An adapter reads only
 // what is asked for, which keeps a refresh cheap, but its answer may hold more.
 type Query struct {
@@ -261,13 +240,4 @@ func (u *Usage) Add(o *Usage) {
 	u.CostUSD += o.CostUSD
 	u.Answers += o.Answers
 	u.Turns += o.Turns
-}
-
-// Turns returns how many prompts of the user the session answered. ok is false where Usage was not asked for or is
-// not known.
-func (s *Session) Turns() (turns int, ok bool) {
-	for i := range s.Usage {
-		turns += s.Usage[i].Turns
-	}
-	return turns, s.Usage != nil
 }

@@ -42,6 +42,16 @@ type State struct {
 	Suspended bool
 }
 
+// Live reports whether the session belongs on the list of live ones. An Unknown session belongs
+// there too: it may be at work.
+func (s *State) Live() bool { return s.Status != Stopped }
+
+// Until returns s with the time from which it differs although nothing changes.
+func (s State) Until(t time.Time) State {
+	s.AskAgain = t
+	return s
+}
+
 // Owner is what has a session: its process, the terminal that shows it, and the program that started it. Process and Terminal are set only where they are certain,
 // and only for processes of this machine: Process may be watched and, unless it is Shared, signalled.
 type Owner struct {
@@ -65,8 +75,16 @@ type Owner struct {
 	Headless bool
 }
 
+// Where returns where the user finds the session: "in its terminal", or "in Zed" for one that another program runs.
+func (o *Owner) Where() string {
+	if o.Host != "" {
+		return "in " + o.Host
+	}
+	return "in its terminal"
+}
+
 // Place is where a session works, and where its agent keeps it. Its paths are those of the machine or container that Remote and Container name: see
-// Session.HasLocalFolder before they are used here.
+// HasLocalFolder before they are used here.
 type Place struct {
 	CWD       string // as the agent last recorded it; never decoded from a folder name
 	ResumeIn  string // the folder in which the agent must be started to continue it; empty: CWD
@@ -74,6 +92,15 @@ type Place struct {
 	Home      string // the agent's home that the session is stored in, as Limit.Home; empty where it is not known
 	Remote    string // machine or gateway that runs it, when it isn't this one
 	Container string // set when it runs here in a container with separate files, see HasLocalFolder
+}
+
+// HasLocalFolder reports whether CWD names a folder of this machine. It returns false for a
+// session on another machine, and for one in a container, whose paths lead to the container's
+// own files. Container is the number of its mount namespace, as lsns lists it, or its root
+// folder where it has no such namespace. Unlike a remote session, a session in a container has
+// a Process here, which can be watched, stopped and seen suspended.
+func (p *Place) HasLocalFolder() bool {
+	return p.CWD != "" && p.Remote == "" && p.Container == ""
 }
 
 // Topic is what a session is about, in the words of the user and the agent: its names, its prompts, and what it says that it does. The texts are untrusted, and an
@@ -102,6 +129,15 @@ type Spent struct {
 	// was given or, if that no longer exists, for one that holds a copy. Answers of sub-agents that are no sessions are included. It is nil where
 	// Query.Usage is not set, where Tokens is nil, and where the agent records no times of use.
 	Usage []Usage
+}
+
+// Turns returns how many prompts of the user the session answered. ok is false where Usage was not asked for or is
+// not known.
+func (s *Spent) Turns() (turns int, ok bool) {
+	for i := range s.Usage {
+		turns += s.Usage[i].Turns
+	}
+	return turns, s.Usage != nil
 }
 
 // Times are when a session and its last turn began, and when it was last active. Each is zero where it is not known.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -56,12 +57,12 @@ func (d *discovery) continuationOf(s *session) continuation {
 	return continuation{}
 }
 
-// decideContinued returns the verdict on a session with which another one goes on.
-func (d *discovery) decideContinued(s *session) kit.Verdict {
+// decideContinued returns the state of a session with which another one goes on.
+func (d *discovery) decideContinued(s *session) adapters.State {
 	at := d.ago(s.facts.turn.nextAt)
 	if s.next.begun {
 		return kit.Stopped("", "it goes on as session "+s.next.id+" since it was moved to the background, "+at)
 	}
-	s.askAgain = s.facts.turn.nextAt.Add(kit.Delay(takeOverTime, d.table.Pressure()))
-	return kit.Unknown("it was moved to the background " + at + ", as session " + s.next.id + ", which has not begun yet")
+	said := "it was moved to the background " + at + ", as session " + s.next.id + ", which has not begun yet"
+	return kit.Unknown(said).Until(s.facts.turn.nextAt.Add(kit.Delay(takeOverTime, d.table.Pressure())))
 }

@@ -54,7 +54,6 @@ type session struct {
 	maybe          []*folderProcess // processes that can be its own
 	unknownBecause string           // why the registry doesn't show its status
 	turnEndPending bool             // the end of its turn isn't in the transcript yet
-	askAgain       time.Time        // see adapters.Session.AskAgain
 	next           continuation     // the session that goes on with it
 	continues      string           // the session with which it goes on
 

@@ -164,8 +164,8 @@ func (p *folderProcess) canBe(s *session) bool {
 	return f.turn.closedBy.IsZero() || f.turn.closedBy.Sub(p.Started).Abs() <= startSlack
 }
 
-// decideByFolder returns the verdict on a session that belongs to a process by its folder: idle if the end of its turn is recorded.
-func (d *discovery) decideByFolder(s *session) kit.Verdict {
+// decideByFolder returns the state of a session that belongs to a process by its folder: idle if the end of its turn is recorded.
+func (d *discovery) decideByFolder(s *session) adapters.State {
 	p, entry := s.owner, "no registry entry"
 	if p.entry != "" {
 		entry = "registry " + p.entry + " has no status"
@@ -197,8 +197,8 @@ func (p *folderProcess) isNamed() bool {
 	return p.session != "" && kit.AtLeast(p.version, floor.Version)
 }
 
-// decideMaybe returns the verdict on a session that can belong to several processes, or to a process that can have other sessions.
-func (d *discovery) decideMaybe(s *session) kit.Verdict {
+// decideMaybe returns the state of a session that can belong to several processes, or to a process that can have other sessions.
+func (d *discovery) decideMaybe(s *session) adapters.State {
 	var pids []string
 	for _, p := range s.maybe {
 		pids = append(pids, strconv.Itoa(p.PID))

@@ -49,16 +49,17 @@ func (d *discovery) addRow(s adapters.Session) {
 }
 
 func (d *discovery) build(s *session) adapters.Session {
-	v := d.decide(s)
 	f := &s.facts
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Model: f.model, Version: f.version, Parent: d.leadOf(s), ContinuedIn: s.next.id, Continues: s.continues,
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: f.turn.isLimited(v.Outcome),
-			LimitedUntil: f.turn.limitedUntil(v.Outcome), Evidence: v.Evidence, AskAgain: s.askAgain},
+		State: kit.WithLimit(d.decide(s), f.turn.apiStatus == http.StatusTooManyRequests, f.turn.said, f.turn.at),
 		Place: adapters.Place{CWD: f.cwd, Branch: f.branch},
 		Topic: adapters.Topic{FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt)},
 		Spent: adapters.Spent{Context: adapters.Context{Used: f.context}, CostUSD: f.cost},
 		Times: adapters.Times{StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt},
+	}
+	if out.Limited && f.turn.resets != 0 {
+		out.LimitedUntil = time.Unix(f.turn.resets, 0)
 	}
 	setEntrypoint(&out, f.entrypoint)
 	out.Doing, out.DoingSince = f.turn.doing()
@@ -116,22 +117,6 @@ func (s *session) addSums(out *adapters.Session) {
 	out.Title = cmp.Or(custom, ai, s.summary)
 }
 
-// isLimited reports whether the turn, which ended with o, failed since a limit was reached.
-func (t *turn) isLimited(o adapters.Outcome) bool {
-	return o == adapters.Failed && t.apiStatus == http.StatusTooManyRequests
-}
-
-// limitedUntil returns when the limit that failed the turn is reset; zero if none did, or that is not recorded.
-func (t *turn) limitedUntil(o adapters.Outcome) time.Time {
-	switch {
-	case !t.isLimited(o):
-		return time.Time{}
-	case t.resets != 0:
-		return time.Unix(t.resets, 0)
-	}
-	return kit.ResetTime(t.said, t.at)
-}
-
 // resumeIn returns the folder in which the session must be resumed, if that is another one than its last: up to 2.1.42 at least,
 // Claude Code finds a session only in the folder to which its transcript belongs.
 func (s *session) resumeIn() string {
@@ -166,7 +151,7 @@ func fill(out *adapters.Session, e *entry) {
 	}
 }
 
-func (d *discovery) decide(s *session) kit.Verdict {
+func (d *discovery) decide(s *session) adapters.State {
 	switch {
 	case len(s.live) > 0:
 		return d.decideLive(s)
@@ -213,7 +198,7 @@ func rank(e liveEntry) int {
 	return len(order)
 }
 
-func (d *discovery) decideLive(s *session) kit.Verdict {
+func (d *discovery) decideLive(s *session) adapters.State {
 	slices.SortStableFunc(s.live, func(a, b liveEntry) int { return rank(a) - rank(b) })
 	e := &s.live[0]
 	v := d.decideEntry(s, e)
@@ -223,7 +208,7 @@ func (d *discovery) decideLive(s *session) kit.Verdict {
 	return v
 }
 
-func (d *discovery) decideEntry(s *session, e *liveEntry) kit.Verdict {
+func (d *discovery) decideEntry(s *session, e *liveEntry) adapters.State {
 	says := e.source() + ": " + shorten(e.status)
 	if e.waitingFor != "" && e.status == "waiting" {
 		says += " (" + shorten(e.waitingFor) + ")"
@@ -231,7 +216,7 @@ func (d *discovery) decideEntry(s *session, e *liveEntry) kit.Verdict {
 	if !e.since.IsZero() {
 		says += " for " + kit.Span(d.now.Sub(e.since))
 	}
-	v := kit.Verdict{Evidence: says}
+	v := adapters.State{Evidence: says}
 	switch e.status {
 	case "busy":
 		v.Status = adapters.Working

@@ -10,10 +10,10 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// decideStopped returns the verdict on a session without a process.
-func (d *discovery) decideStopped(s *session) kit.Verdict {
+// decideStopped returns the state of a session without a process.
+func (d *discovery) decideStopped(s *session) adapters.State {
 	t := &s.facts.turn
-	v := kit.Verdict{Status: adapters.Stopped, Outcome: t.outcome()}
+	v := adapters.State{Status: adapters.Stopped, Outcome: t.outcome()}
 	why, how := "no process", ""
 	switch e := s.endedEntry; {
 	case s.foreignEntry != nil:
@@ -92,11 +92,11 @@ var outcomes = map[turnState]adapters.Outcome{endedWell: adapters.Completed, end
 // outcome returns how the turn ended; "" if it is open, or that is not known.
 func (t *turn) outcome() adapters.Outcome { return outcomes[t.state] }
 
-// decideIdle completes the verdict on a live session whose turn is over according to
+// decideIdle completes the state of a live session whose turn is over according to
 // the registry. The transcript may still show an open turn: of a prompt that was taken
 // back before its answer began, or of a process that was killed before the session was
 // opened again, or that had the session open at the same time.
-func (d *discovery) decideIdle(v *kit.Verdict, s *session, e *liveEntry) {
+func (d *discovery) decideIdle(v *adapters.State, s *session, e *liveEntry) {
 	t := &s.facts.turn
 	v.Status = adapters.Idle
 	open := t.state == awaitsModel || t.state == callsTools
@@ -106,7 +106,7 @@ func (d *discovery) decideIdle(v *kit.Verdict, s *session, e *liveEntry) {
 		v.Outcome = adapters.Died
 		v.Evidence += "; " + s.endedEntry.leftOver(s.pidReused) + "; " + d.lastRecord(s)
 	case s.turnEndPending:
-		s.askAgain = e.since.Add(idleDelay + clockSlack)
+		v.AskAgain = e.since.Add(idleDelay + clockSlack)
 	case open && t.before(e):
 		outcome, how := openTurn(s)
 		v.Outcome = outcome

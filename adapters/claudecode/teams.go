@@ -58,8 +58,8 @@ func (d *discovery) leadOf(s *session) string {
 	return ""
 }
 
-// decideMate returns the verdict on a live teammate.
-func (d *discovery) decideMate(s *session) kit.Verdict {
+// decideMate returns the state of a live teammate.
+func (d *discovery) decideMate(s *session) adapters.State {
 	t := &s.facts.turn
 	why := fmt.Sprintf("pid %d is the teammate %s; %s", s.owner.PID, shorten(s.facts.mate), d.lastRecord(s))
 	lead := d.sessions[s.owner.lead]

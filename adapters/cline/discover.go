@@ -148,7 +148,7 @@ func (d *discovery) row(s *session) adapters.Session {
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Parent: s.parent, Model: cmp.Or(t.model, s.model), Version: s.version,
 		Files: []string{s.conversationFile(), s.manifestFile()},
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence},
+		State: v,
 		Place: adapters.Place{CWD: s.cwd, Branch: s.branch, Home: s.root.data},
 		Topic: adapters.Topic{Title: s.title, FirstPrompt: cmp.Or(t.firstPrompt, s.prompt), LastPrompt: cmp.Or(t.lastPrompt, s.prompt)},
 		Spent: adapters.Spent{CostUSD: s.cost, Context: adapters.Context{Used: t.context}},
@@ -167,9 +167,7 @@ func (d *discovery) row(s *session) adapters.Session {
 	}
 	out.Usage = s.spent.Steps()
 	if s.owner != nil && v.Status != adapters.Stopped {
-		out.Process = s.owner.Identity
-		out.Shared = s.owner.hub || s.parent != ""
-		out.Unattended = s.owner.hub && s.terminals == 0
+		out.Owner = adapters.Owner{Process: s.owner.Identity, Shared: s.owner.hub || s.parent != "", Unattended: s.owner.hub && s.terminals == 0}
 	}
 	return out
 }

@@ -93,7 +93,7 @@ func sameFolder(a, b string) bool {
 }
 
 // verdict derives the status of a session from its manifest, its conversation and its process.
-func (d *discovery) verdict(s *session) kit.Verdict {
+func (d *discovery) verdict(s *session) adapters.State {
 	record := fmt.Sprintf("%s.json: %s", kit.PlainWord(s.id), kit.PlainWord(s.status))
 	if !s.modified.IsZero() {
 		record += ", " + kit.Span(d.Now.Sub(s.modified)) + " ago"
@@ -110,8 +110,8 @@ func (d *discovery) verdict(s *session) kit.Verdict {
 	return kit.Stopped(outcome, fmt.Sprintf("%s; process %d is gone%s", record, s.pid, why))
 }
 
-// alive returns the verdict on a session whose process is alive.
-func (s *session) alive(evidence string) kit.Verdict {
+// alive returns the state of a session whose process is alive.
+func (s *session) alive(evidence string) adapters.State {
 	switch {
 	case s.lost && s.isFresh():
 		outcome, why := s.outcome()
@@ -144,8 +144,8 @@ func (s *session) isFresh() bool {
 // isOpen reports whether a session is in a turn by its manifest.
 func (s *session) isOpen() bool { return s.status == "running" || s.status == "pending" }
 
-// running returns the verdict on a session in a turn.
-func (s *session) running(evidence string) kit.Verdict {
+// running returns the state of a session in a turn.
+func (s *session) running(evidence string) adapters.State {
 	l := &s.talk.last
 	switch {
 	case s.unread:

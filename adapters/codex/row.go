@@ -50,17 +50,13 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		ID: f.id, Agent: Name, Model: cmp.Or(f.facts.model, row.model), Parent: cmp.Or(f.facts.parent, row.parent),
 		Version: cmp.Or(f.facts.version, row.version), Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
 		Files: []string{f.path},
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome,
-			Limited: v.Outcome == adapters.Failed && f.facts.turn.limited, Evidence: v.Evidence},
+		State: kit.WithLimit(v, f.facts.turn.limited, f.facts.turn.why, f.facts.turn.since),
 		Owner: adapters.Owner{Host: f.facts.client, Headless: f.isHeadless(d.shownBy[f.id], d.attended[f.id])},
 		Place: adapters.Place{CWD: f.facts.cwd, Branch: cmp.Or(row.branch, f.facts.branch), Home: r.path},
 		Topic: adapters.Topic{Title: f.title(row.name, name), FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt},
 		Spent: adapters.Spent{Tokens: cmp.Or(f.tokens, f.facts.tokenTotals()), Usage: f.spent.Steps(),
 			Context: adapters.Context{Used: f.facts.context, Window: f.facts.window}},
 		Times: adapters.Times{StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.turnStart()},
-	}
-	if out.Limited {
-		out.LimitedUntil = kit.ResetTime(f.facts.turn.why, f.facts.turn.since)
 	}
 	out.Doing, out.DoingSince = f.facts.doing()
 	out.Decision = s.decision(v.Status)

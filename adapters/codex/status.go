@@ -35,7 +35,7 @@ const (
 )
 
 // decide returns the status of a thread. It reads nothing.
-func decide(s observation) kit.Verdict {
+func decide(s observation) adapters.State {
 	switch {
 	case s.unread != nil && s.answer == nil && s.host != nil:
 		return kit.Unknown(fmt.Sprintf("%s has the rollout open, which could not be read: %v", process(s.host), s.unread))
@@ -55,9 +55,9 @@ func decide(s observation) kit.Verdict {
 	return s.byRecords()
 }
 
-// byDaemon returns the verdict of the daemon. ok is false for a thread that the daemon
+// byDaemon returns the state according to the daemon. ok is false for a thread that the daemon
 // doesn't know.
-func (s observation) byDaemon() (kit.Verdict, bool) {
+func (s observation) byDaemon() (adapters.State, bool) {
 	said := process(s.host) + " says "
 	switch a := s.answer; a.Type {
 	case "active":
@@ -83,11 +83,11 @@ func (s observation) byDaemon() (kit.Verdict, bool) {
 	case "systemError":
 		return kit.Idle(adapters.Failed, said+"systemError"), true
 	}
-	return kit.Verdict{}, false
+	return adapters.State{}, false
 }
 
-// byRecords returns the verdict from what the host has written.
-func (s observation) byRecords() kit.Verdict {
+// byRecords returns the state according to what the host has written.
+func (s observation) byRecords() adapters.State {
 	t := s.facts.turn
 	holder := process(s.host)
 	switch {
@@ -152,8 +152,8 @@ func (s observation) leftOpen() string {
 	return "last turn left open " + s.at(s.facts.turn.last) + ", before " + process(s.host) + " began"
 }
 
-// openTurn returns the verdict on an open turn: at work, or waiting for the user.
-func (s observation) openTurn(holder string) kit.Verdict {
+// openTurn returns the state of an open turn: at work, or waiting for the user.
+func (s observation) openTurn(holder string) adapters.State {
 	begun := "turn open in " + holder
 	if since := s.facts.turn.since; !since.IsZero() {
 		begun = "turn open since " + s.at(since) + " in " + holder
@@ -211,8 +211,8 @@ func (s observation) canAsk() bool {
 
 const patchTool = "apply_patch"
 
-// withoutHost returns the verdict on a thread that no process has open.
-func (s observation) withoutHost() kit.Verdict {
+// withoutHost returns the state of a thread that no process has open.
+func (s observation) withoutHost() adapters.State {
 	if s.possibleHost != nil {
 		return kit.Unknown(fmt.Sprintf(
 			"%s runs and may host it: which files it has open can't be seen (%v); %s",

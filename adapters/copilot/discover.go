@@ -177,7 +177,7 @@ func (d *discovery) row(s *session) adapters.Session {
 	v := d.decide(s)
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Model: f.model, Version: f.version, Files: []string{s.events()},
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain},
+		State: v,
 		Place: adapters.Place{CWD: cmp.Or(f.cwd, s.space.cwd), Branch: cmp.Or(f.branch, s.space.branch), Home: s.root},
 		Topic: adapters.Topic{Title: s.title(), FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt},
 		Spent: adapters.Spent{Tokens: f.tokens()},

@@ -18,7 +18,7 @@ const (
 )
 
 // decide derives the status of a session from its file and its process.
-func (d *discovery) decide(s *session) kit.Verdict {
+func (d *discovery) decide(s *session) adapters.State {
 	said := d.lastRecord(s)
 	switch {
 	case s.owner == nil && d.Homes.NoTable:
@@ -66,8 +66,8 @@ func (s *session) began() time.Time {
 // betweenTurns is longer than Copilot takes from the end of a call of the model to the next one: 1 ms in 1.0.102.
 const betweenTurns = time.Second
 
-// decideOpen returns the verdict on a session that is in a turn.
-func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
+// decideOpen returns the state of a session that is in a turn.
+func (d *discovery) decideOpen(s *session, said string) adapters.State {
 	t := &s.facts.turn
 	if n := len(t.asked); n > 0 {
 		return kit.Waiting(adapters.ForPermission, said+"; it asks for permission"+kit.Quoted(t.asked[n-1].text))

@@ -21,7 +21,7 @@ func (d *discovery) isListed(s *session) bool {
 }
 
 // decide derives the status of a session. unsettled reports that the title of the terminal can say more.
-func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
+func (d *discovery) decide(s *session) (v adapters.State, unsettled bool) {
 	said := d.lastTurn(s)
 	if s.owner != nil && s.doubt == "" {
 		return d.decideHosted(s, said)
@@ -67,8 +67,8 @@ func (d *discovery) mayBeHidden(s *session) bool {
 	})
 }
 
-// decideHosted returns the verdict on a session that a live process has.
-func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsettled bool) {
+// decideHosted returns the state of a session that a live process has.
+func (d *discovery) decideHosted(s *session, said string) (v adapters.State, unsettled bool) {
 	p, t := s.owner, s.turn
 	host := fmt.Sprintf("; process %d (%s)", p.PID, s.how)
 	if prompt, ok := d.pending(s); ok {
@@ -107,8 +107,8 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 	return kit.Idle(t.outcome, said+host), false
 }
 
-// decideCalled returns the verdict on a session with an open call that no process runs: it may be about to begin, and later it may wait for the user.
-func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
+// decideCalled returns the state of a session with an open call that no process runs: it may be about to begin, and later it may wait for the user.
+func (d *discovery) decideCalled(s *session, said, host string) adapters.State {
 	began := s.turn.at
 	for _, sub := range d.subs {
 		if sub.parent == s && d.isOpen(sub) {
@@ -126,9 +126,9 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 // quick is how long after its record, or that of the text before it, a call may begin to run without asking.
 const quick = 2 * time.Second
 
-// decideAnswered returns the verdict on a session whose last record is a text: it is recorded before the calls that follow it in the same answer, and these
+// decideAnswered returns the state of a session whose last record is a text: it is recorded before the calls that follow it in the same answer, and these
 // only when they are over (0.61.0). A run for one prompt ends when its turn does.
-func (d *discovery) decideAnswered(s *session, said string) (v kit.Verdict, unsettled bool) {
+func (d *discovery) decideAnswered(s *session, said string) (v adapters.State, unsettled bool) {
 	switch {
 	case s.owner.Headless:
 		return kit.Working(said + "; its run is not over"), false
@@ -170,8 +170,8 @@ func (d *discovery) isOpen(sub *session) bool {
 	return p != nil && (p.owner != nil || p.doubt != "") && p.turn.state == called && !sub.at.Before(p.prompted)
 }
 
-// decideSub returns the verdict on a sub-agent of an open turn.
-func (d *discovery) decideSub(s *session) kit.Verdict {
+// decideSub returns the state of a sub-agent of an open turn.
+func (d *discovery) decideSub(s *session) adapters.State {
 	said := d.lastTurn(s)
 	if s.doubt != "" {
 		return kit.Unknown(s.doubt + "; " + said)
@@ -210,7 +210,7 @@ func (d *discovery) addSessions() {
 	if d.Query.Usage {
 		d.settle()
 	}
-	verdicts := map[*session]kit.Verdict{}
+	verdicts := map[*session]adapters.State{}
 	var unsettled []*session
 	for _, s := range d.sessions {
 		if d.isListed(s) {
@@ -245,11 +245,10 @@ func (d *discovery) addSessions() {
 }
 
 // row returns a session for the answer.
-func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
+func (d *discovery) row(s *session, v adapters.State) adapters.Session {
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Model: s.model, Files: s.paths,
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, MayAsk: v.MayAsk,
-			AskAgain: v.AskAgain},
+		State: v,
 		Place: adapters.Place{CWD: s.project.cwd, Home: s.project.home},
 		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt, Doing: s.doing, DoingSince: s.doingAt},
 		Spent: adapters.Spent{Tokens: s.tokens(), Context: adapters.Context{Used: s.context}},

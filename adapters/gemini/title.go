@@ -22,7 +22,7 @@ const (
 const questionText = "Enter to select"
 
 // askTerminals asks the terminals of sessions whose files leave open what they do. Each terminal's server is asked once.
-func (d *discovery) askTerminals(verdicts map[*session]kit.Verdict, unsettled []*session) {
+func (d *discovery) askTerminals(verdicts map[*session]adapters.State, unsettled []*session) {
 	var ids []proc.Identity
 	for _, s := range unsettled {
 		ids = append(ids, s.owner.Identity)
@@ -38,8 +38,8 @@ func (d *discovery) askTerminals(verdicts map[*session]kit.Verdict, unsettled []
 	d.Again(again)
 }
 
-// withTitle returns the verdict on a session whose terminal has a title. A title of another form says nothing.
-func (s *session) withTitle(v kit.Verdict, title pane.Title) kit.Verdict {
+// withTitle returns the state of a session whose terminal has a title. A title of another form says nothing.
+func (s *session) withTitle(v adapters.State, title pane.Title) adapters.State {
 	says := "; its terminal's title says "
 	switch {
 	case strings.HasPrefix(title.Text, titleWaits) && title.Shows:

@@ -31,7 +31,7 @@ type session struct {
 	unread  bool       // events.jsonl could not be read
 	partly  bool       // updates.jsonl could not be read
 	above   *session   // whose sub-agent it is
-	verdict kit.Verdict
+	verdict adapters.State
 	spent   *kit.Account
 }
 

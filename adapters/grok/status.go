@@ -16,7 +16,7 @@ import (
 const ownDecision = 500 * time.Millisecond
 
 // decide derives the status of a session from its events and its processes.
-func (d *discovery) decide(s *session) kit.Verdict {
+func (d *discovery) decide(s *session) adapters.State {
 	said, t := d.lastTurn(s), &s.events.turn
 	switch {
 	case len(s.owners) == 0 && d.Homes.NoTable:
@@ -48,8 +48,8 @@ const (
 	mayTaken = ", or its prompt was taken back before the first word of the answer, of which the log does not reach back to the turn"
 )
 
-// decideStopped returns the verdict on a session without a process.
-func (d *discovery) decideStopped(s *session, said string) kit.Verdict {
+// decideStopped returns the state of a session without a process.
+func (d *discovery) decideStopped(s *session, said string) adapters.State {
 	t := &s.events.turn
 	if !t.open || t.lost != "" {
 		return kit.Stopped(t.outcome, "no process has it; "+said)
@@ -67,8 +67,8 @@ func (d *discovery) decideStopped(s *session, said string) kit.Verdict {
 // firstWord is the time within which the first word of an answer comes. Until then the user can take the prompt back.
 const firstWord = 30 * time.Second
 
-// decideOpen returns the verdict on a session with an open turn that a process has.
-func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
+// decideOpen returns the state of a session with an open turn that a process has.
+func (d *discovery) decideOpen(s *session, said string) adapters.State {
 	writer, none, doubt := d.writer(s)
 	if writer != nil {
 		s.owners[0] = writer
@@ -95,8 +95,8 @@ func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
 	return d.decideTurn(s, said)
 }
 
-// decideTurn returns the verdict on a session that is in a turn.
-func (d *discovery) decideTurn(s *session, said string) kit.Verdict {
+// decideTurn returns the state of a session that is in a turn.
+func (d *discovery) decideTurn(s *session, said string) adapters.State {
 	t := &s.events.turn
 	doing, _ := s.updates.doing()
 	limit := kit.Delay(ownDecision, d.Table.Pressure())
@@ -176,7 +176,7 @@ func (s *session) row() adapters.Session {
 	u, v := &s.updates, s.verdict
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Model: s.events.model, Files: []string{s.path("updates.jsonl"), s.Path},
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain},
+		State: v,
 		Owner: adapters.Owner{Headless: s.summary.kind == "headless"},
 		Place: adapters.Place{CWD: s.summary.cwd, Branch: s.summary.branch, Home: s.Home},
 		Topic: adapters.Topic{Title: s.summary.titleBeside(u.firstPrompt), FirstPrompt: u.firstPrompt, LastPrompt: u.lastPrompt},
@@ -197,10 +197,9 @@ func (s *session) row() adapters.Session {
 		out.Parent = s.above.id
 	}
 	if p := s.owner(); p != nil && v.Status != adapters.Stopped {
-		out.Process = p.Identity
-		out.Headless = p.Headless
+		shared := p.Hosts || s.summary.isSub() || p.mains > 1 && p.entry != s.id // after /new its terminal shows the one that the registry names
+		out.Owner = adapters.Owner{Process: p.Identity, Shared: shared, Headless: p.Headless}
 		out.CWD = cmp.Or(out.CWD, p.CWD)
-		out.Shared = p.Hosts || s.summary.isSub() || p.mains > 1 && p.entry != s.id // after /new its terminal shows the one that the registry names
 	}
 	return out
 }

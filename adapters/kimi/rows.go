@@ -43,8 +43,8 @@ func (f *file) id() string {
 func (s *session) active() time.Time { return kit.Latest(s.last, s.at, s.state.last) }
 
 // row returns a session for the answer.
-func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
-	out := s.common(&s.facts, v)
+func (d *discovery) row(s *session, v adapters.State) adapters.Session {
+	out := s.common(&s.facts, kit.WithLimit(v, s.turn.limited, s.turn.why, s.turn.at))
 	out.ID, out.Title = s.id, s.state.title
 	out.Archived, out.Headless = s.state.archived, s.isHeadless()
 	out.LastPrompt = cmp.Or(s.lastPrompt, s.state.lastPrompt)
@@ -58,10 +58,6 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	if v.Status == adapters.Idle && s.owner != nil && !s.served {
 		out.Background = d.tasks(s)
 	}
-	out.Limited = s.turn.limited && v.Outcome == adapters.Failed
-	if out.Limited {
-		out.LimitedUntil = kit.ResetTime(s.turn.why, s.turn.at)
-	}
 	if ask := s.request(v); ask != nil {
 		out.Doing, out.DoingSince = ask.text, ask.at
 	}
@@ -70,7 +66,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 }
 
 // request returns the request that a session waits for.
-func (s *session) request(v kit.Verdict) *ask {
+func (s *session) request(v adapters.State) *ask {
 	if v.Status != adapters.Waiting {
 		return nil
 	}
@@ -79,10 +75,10 @@ func (s *session) request(v kit.Verdict) *ask {
 }
 
 // common returns what the rows of a session and of its sub-agents have in common.
-func (s *session) common(f *facts, v kit.Verdict) adapters.Session {
+func (s *session) common(f *facts, v adapters.State) adapters.Session {
 	out := adapters.Session{
 		Agent: Name, Model: f.model,
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence},
+		State: v,
 		Place: adapters.Place{CWD: s.cwd, Home: s.home},
 		Topic: adapters.Topic{FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt, Doing: f.doing, DoingSince: f.doingAt},
 		Spent: adapters.Spent{Context: adapters.Context{Used: f.context}},

@@ -10,7 +10,7 @@ import (
 )
 
 // decide derives the status of a session.
-func (d *discovery) decide(s *session) kit.Verdict {
+func (d *discovery) decide(s *session) adapters.State {
 	said := d.lastTurn(&s.facts)
 	if s.owner != nil && s.doubt == "" {
 		return d.decideHosted(s, said)
@@ -29,8 +29,8 @@ func (d *discovery) mayBeHidden(s *session) bool {
 	})
 }
 
-// decideHosted returns the verdict on a session that a live process has.
-func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
+// decideHosted returns the state of a session that a live process has.
+func (d *discovery) decideHosted(s *session, said string) adapters.State {
 	p := s.owner
 	host := fmt.Sprintf("; process %d (%s)", p.PID, s.how)
 	ask, by := s.asking()
@@ -77,8 +77,8 @@ func (s *session) asking() (a *ask, by string) {
 	return nil, ""
 }
 
-// waits returns the verdict on a request for the user.
-func (d *discovery) waits(a *ask, said string) kit.Verdict {
+// waits returns the state of a session with a request for the user.
+func (d *discovery) waits(a *ask, said string) adapters.State {
 	when := kit.Clock(a.at, d.Now)
 	switch {
 	case a.question:
@@ -97,8 +97,8 @@ func (s *session) isAtWork(a *agent) bool {
 	return s.turn.state == open && !s.isOld(&s.facts) || slices.Contains(s.background, a.agent)
 }
 
-// decideAgent returns the verdict on a sub-agent that is at work.
-func (d *discovery) decideAgent(s *session, a *agent) kit.Verdict {
+// decideAgent returns the state of a sub-agent that is at work.
+func (d *discovery) decideAgent(s *session, a *agent) adapters.State {
 	said := d.lastTurn(&a.facts) + fmt.Sprintf("; session %s in process %d started it", s.id, s.owner.PID)
 	i := slices.IndexFunc(a.asks, func(one ask) bool { return !one.at.Before(s.owner.Started.Add(-kit.StartSlack)) })
 	if i >= 0 {

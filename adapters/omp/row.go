@@ -18,9 +18,8 @@ func (d *discovery) addSessions() {
 	for _, s := range d.subs {
 		if s.runs() {
 			row := d.row(s, d.decideSub(s))
-			row.Process = s.above.owner.Identity
+			row.Owner = adapters.Owner{Process: s.above.owner.Identity, Shared: true}
 			row.Parent = s.above.id
-			row.Shared = true
 			d.Add(row)
 		}
 	}
@@ -32,26 +31,20 @@ func (d *discovery) addSessions() {
 }
 
 // row returns a session for the answer.
-func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
+func (d *discovery) row(s *session, v adapters.State) adapters.Session {
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Model: s.model, Files: []string{s.Path},
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain},
+		State: kit.WithLimit(v, s.turn.status == 429, s.turn.why, s.turn.at),
 		Place: adapters.Place{CWD: s.cwd, Home: s.Home},
 		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt, Doing: s.doing, DoingSince: s.doingAt},
 		Spent: adapters.Spent{Context: adapters.Context{Used: s.context}},
 		Times: adapters.Times{StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted},
 	}
-	out.Limited = v.Outcome == adapters.Failed && s.turn.status == 429
-	if out.Limited {
-		out.LimitedUntil = kit.ResetTime(s.turn.why, s.turn.at)
-	}
 	if s.longLine == "" {
 		out.Tokens, out.CostUSD = new(s.ledger.Tokens()), s.cost
 	}
 	if p := s.owner; p != nil && v.Status != adapters.Stopped && s.doubt == "" {
-		out.Process = p.Identity
-		out.Shared = len(p.sessions) > 1
-		out.Headless = p.Headless
+		out.Owner = adapters.Owner{Process: p.Identity, Shared: len(p.sessions) > 1, Headless: p.Headless}
 		out.Version = p.version
 	}
 	out.Usage = s.spent.Steps()

@@ -30,7 +30,7 @@ const (
 const ownSockets = 3
 
 // decide derives the status of a session.
-func (d *discovery) decide(s *session) kit.Verdict {
+func (d *discovery) decide(s *session) adapters.State {
 	said := d.lastTurn(s)
 	if s.owner != nil && s.doubt == "" {
 		return d.decideHosted(s, said)
@@ -39,8 +39,8 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	return d.Unowned(s.doubt, d.Hidden && slices.ContainsFunc(d.processes, mayHave), s.turn.left(), said)
 }
 
-// decideHosted returns the verdict on a session that a live process has.
-func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
+// decideHosted returns the state of a session that a live process has.
+func (d *discovery) decideHosted(s *session, said string) adapters.State {
 	p, t, title := s.owner, s.turn, d.titleOf(s.owner)
 	host := fmt.Sprintf("; process %d (%s)", p.PID, s.how)
 	open := t.isOpen() || t.state == injected
@@ -65,8 +65,8 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	return kit.Idle(t.left(), said+host)
 }
 
-// decideFailing returns the verdict on a session whose last request failed: that it is tried again is not recorded.
-func (d *discovery) decideFailing(s *session, said, host string) kit.Verdict {
+// decideFailing returns the state of a session whose last request failed: that it is tried again is not recorded.
+func (d *discovery) decideFailing(s *session, said, host string) adapters.State {
 	until := s.turn.at.Add(retryTime)
 	if s.turn.status == http.StatusTooManyRequests || s.turn.status == 0 {
 		until = s.turn.at.Add(limitTime)
@@ -77,9 +77,9 @@ func (d *discovery) decideFailing(s *session, said, host string) kit.Verdict {
 	return kit.Unknown(said + ": it is tried again, or was given up, which is not recorded" + host).Until(until)
 }
 
-// decideCalled returns the verdict on a session with open calls: a call is recorded before the user is asked for a permission, and its shell is inside of the
+// decideCalled returns the state of a session with open calls: a call is recorded before the user is asked for a permission, and its shell is inside of the
 // process.
-func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
+func (d *discovery) decideCalled(s *session, said, host string) adapters.State {
 	p := s.owner
 	switch asks := slices.ContainsFunc(s.calls, func(c call) bool { return c.tool == askTool }); {
 	case asks && !p.Headless:
@@ -114,8 +114,8 @@ func (s *session) runs() bool {
 	return slices.Contains(above.owner.open, s.Path) || slices.ContainsFunc(above.calls, func(c call) bool { return c.tool == "task" })
 }
 
-// decideSub returns the verdict on a sub-agent that runs.
-func (d *discovery) decideSub(s *session) kit.Verdict {
+// decideSub returns the state of a sub-agent that runs.
+func (d *discovery) decideSub(s *session) adapters.State {
 	said := fmt.Sprintf("%s; session %.8s in process %d started it", d.lastTurn(s), s.above.id, s.above.owner.PID)
 	if s.turn.state == prompted || s.turn.state == called && !d.asks(s.above.owner) {
 		return kit.Working(said)

@@ -200,8 +200,8 @@ func storedEntry(key string, raw []byte) (r row, ok bool) {
 	return r, r.SessionID != ""
 }
 
-// decideStored returns the verdict on a session of a store. A gateway that was killed in a run left its status as it was.
-func (v *gatewayView) decideStored(r *row) kit.Verdict {
+// decideStored returns the state of a session of a store. A gateway that was killed in a run left its status as it was.
+func (v *gatewayView) decideStored(r *row) adapters.State {
 	if v.refused != "" {
 		return kit.Unknown(v.says(v.refused))
 	}

@@ -34,7 +34,7 @@ func (v *gatewayView) session(r *row, id string) adapters.Session {
 	stopIfQuiet(&d, v.now.Sub(r.lastActivity()), r.lastActivity().IsZero())
 	s := adapters.Session{
 		ID: id, Agent: Name, Version: v.hello.version(), Model: cmp.Or(r.ActiveName, r.Model),
-		State: adapters.State{Status: d.Status, WaitingFor: d.WaitingFor, Outcome: d.Outcome, Evidence: d.Evidence},
+		State: d,
 		Place: adapters.Place{Remote: v.target.name, Home: v.target.stateDir, CWD: cmp.Or(r.cwd(), v.workspaces[r.agent()])},
 		Topic: adapters.Topic{Title: r.title()},
 		Spent: adapters.Spent{Context: adapters.Context{Used: r.Total.count(), Window: r.Window.count()}},
@@ -51,10 +51,10 @@ func (v *gatewayView) session(r *row, id string) adapters.Session {
 // is not open is not live.
 const quietLimit = 24 * time.Hour
 
-// stopIfQuiet turns the verdict on an idle or unknown session into stopped when nothing
+// stopIfQuiet turns the state of an idle or unknown session into stopped when nothing
 // happened in it for quietLimit. never reports that the time of its last activity is
 // not known.
-func stopIfQuiet(d *kit.Verdict, age time.Duration, never bool) {
+func stopIfQuiet(d *adapters.State, age time.Duration, never bool) {
 	if never || age < quietLimit || d.Status != adapters.Idle && d.Status != adapters.Unknown {
 		return
 	}
@@ -90,8 +90,8 @@ func (r *row) lastActivity() time.Time {
 	return last
 }
 
-// decide returns the verdict on a session.
-func (v *gatewayView) decide(r *row) kit.Verdict {
+// decide returns the state of a session.
+func (v *gatewayView) decide(r *row) adapters.State {
 	if w, ok := v.pending[r.Key]; ok && r.isActive() {
 		return kit.Waiting(w.what, v.says("a run is active and waits: "+w.String()))
 	}
@@ -109,7 +109,7 @@ func (v *gatewayView) decide(r *row) kit.Verdict {
 		}
 		return kit.Working(v.says(text))
 	}
-	d := kit.Verdict{Status: adapters.Idle, Outcome: r.outcome()}
+	d := adapters.State{Status: adapters.Idle, Outcome: r.outcome()}
 	switch {
 	case r.Status == "running":
 		d.Evidence = v.says("no active run, though the row still says running")

@@ -278,7 +278,7 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 	v := decide(s)
 	out := &adapters.Session{
 		ID: f.id, Agent: d.adapter.product.Name, Model: f.model, Parent: f.parent, Version: f.version, Files: f.files, Archived: f.archived,
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain},
+		State: v,
 		Place: adapters.Place{CWD: f.cwd},
 		Topic: adapters.Topic{Title: f.title, FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt},
 		Spent: adapters.Spent{Tokens: f.tokens, Context: adapters.Context{Used: f.context}, CostUSD: f.stated()},

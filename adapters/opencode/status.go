@@ -83,7 +83,7 @@ const (
 )
 
 // decide returns the status of a session, with the time from which it differs although nothing changes. It reads nothing.
-func decide(s observation) kit.Verdict {
+func decide(s observation) adapters.State {
 	v := s.verdict()
 	times := s.limits()
 	slices.SortFunc(times, time.Time.Compare)
@@ -122,7 +122,7 @@ func (s observation) limits() []time.Time {
 }
 
 // verdict returns the status of a session now.
-func (s observation) verdict() kit.Verdict {
+func (s observation) verdict() adapters.State {
 	switch {
 	case s.noTable:
 		return kit.Unknown("the process table can't be read; " + s.lastTurn())
@@ -137,8 +137,8 @@ func (s observation) verdict() kit.Verdict {
 	return s.byMessages()
 }
 
-// withoutHost returns the verdict on a session that no process has.
-func (s observation) withoutHost() kit.Verdict {
+// withoutHost returns the state of a session that no process has.
+func (s observation) withoutHost() adapters.State {
 	why := "no process has it"
 	if s.claim.why != "" {
 		why += ": " + s.claim.why
@@ -169,11 +169,11 @@ func (f *facts) outcome() adapters.Outcome {
 	return adapters.Completed
 }
 
-// byServer returns the verdict of the process's own server. ok is false if the server
+// byServer returns the state according to the process's own server. ok is false if the server
 // adds nothing to the messages.
-func (s observation) byServer() (kit.Verdict, bool) {
+func (s observation) byServer() (adapters.State, bool) {
 	if s.server == nil {
-		return kit.Verdict{}, false
+		return adapters.State{}, false
 	}
 	by := "the server of " + s.holder() + " says "
 	state, busy := s.server.status[s.facts.id]
@@ -183,11 +183,11 @@ func (s observation) byServer() (kit.Verdict, bool) {
 	case busy && s.server.permissions[s.facts.id] != "" && s.hasCall(func(c call) bool { return !c.metadata }):
 		return kit.Waiting(adapters.ForPermission, by+"that it asks for the permission "+s.server.permissions[s.facts.id]), true
 	case s.child != nil:
-		return kit.Verdict{}, false
+		return adapters.State{}, false
 	case busy && state.Type != "idle":
 		return s.busy(by, state), true
 	case !s.serverDecides():
-		return kit.Verdict{}, false
+		return adapters.State{}, false
 	}
 	v := kit.Idle(s.facts.outcome(), by+"that it isn't busy; "+s.lastTurn())
 	switch {
@@ -199,8 +199,8 @@ func (s observation) byServer() (kit.Verdict, bool) {
 	return v, true
 }
 
-// busy returns the verdict on a session that its server calls busy.
-func (s observation) busy(by string, state serverStatus) kit.Verdict {
+// busy returns the state of a session that its server calls busy.
+func (s observation) busy(by string, state serverStatus) adapters.State {
 	switch state.Type {
 	case "retry":
 		return kit.Working(by + s.retryText(state.Attempt, state.Next, state.Message))
@@ -233,8 +233,8 @@ func (s observation) isJustStored() bool {
 	return s.facts.open() == inTurn && age < firstMessageDelay && age > -firstMessageDelay
 }
 
-// byMessages returns the verdict on a session that has a process, from what is stored.
-func (s observation) byMessages() kit.Verdict {
+// byMessages returns the state of a session that has a process, from what is stored.
+func (s observation) byMessages() adapters.State {
 	f := s.facts
 	holder := s.holder() + " (" + s.claim.why + ")"
 	switch f.open() {
@@ -286,7 +286,7 @@ func (s observation) willContinue() bool {
 }
 
 // waits reports whether an open turn waits for the user.
-func (s observation) waits(holder string) (kit.Verdict, bool) {
+func (s observation) waits(holder string) (adapters.State, bool) {
 	for _, c := range s.facts.calls {
 		if asksUser[c.tool] && !c.pending {
 			return kit.Waiting(adapters.ForQuestion, fmt.Sprintf("tool %s since %s without an answer; %s", c.tool, s.clock(c.since), holder)), true
@@ -300,7 +300,7 @@ func (s observation) waits(holder string) (kit.Verdict, bool) {
 	if s.child != nil {
 		return kit.Waiting(s.child.WaitingFor, fmt.Sprintf("its sub-agent %s waits: %s", s.child.ID, s.child.Evidence)), true
 	}
-	return kit.Verdict{}, false
+	return adapters.State{}, false
 }
 
 // mayAsk reports whether a call of OpenCode 2, of which it stores nothing before the end, may wait for the user for longer than it runs. Commands run long,

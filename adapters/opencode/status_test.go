@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/kit"
 )
 
 // The table of statuses: what the messages say, with a process and without.
@@ -110,7 +109,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, v kit.Verdict, status adapters.Status, waiting adapters.WaitingFor, outcome adapters.Outcome) {
+func check(t *testing.T, v adapters.State, status adapters.Status, waiting adapters.WaitingFor, outcome adapters.Outcome) {
 	t.Helper()
 	if v.Status != status || v.WaitingFor != waiting || v.Outcome != outcome || v.Evidence == "" {
 		t.Errorf("%s %s %s (%s), want %s %s %s", v.Status, v.WaitingFor, v.Outcome, v.Evidence, status, waiting, outcome)
@@ -265,7 +264,7 @@ func TestTimeAlone(t *testing.T) {
 			if s.claim.host == nil {
 				s.claim.host = hostAt(7, start.Add(-time.Hour))
 			}
-			shown := readOn(t, start, func(now time.Time) kit.Verdict {
+			shown := readOn(t, start, func(now time.Time) adapters.State {
 				s.now = now
 				return decide(s)
 			})
@@ -289,7 +288,7 @@ func TestDoubtForATime(t *testing.T) {
 	for _, r := range runs.runOf {
 		r.last = start.Add(-20 * time.Second)
 	}
-	shown := readOn(t, start, func(now time.Time) kit.Verdict {
+	shown := readOn(t, start, func(now time.Time) adapters.State {
 		l := &links{now: now, hosts: []*host{one, two}, runs: runs}
 		return decide(observation{facts: f, claim: l.of(f), now: now})
 	})
@@ -316,7 +315,7 @@ func TestProcessBelowEnds(t *testing.T) {
 
 // readOn returns what one who reads on shows after some minutes: it looks again only when it is told to. It fails the test if one who begins to read
 // meanwhile sees another status.
-func readOn(t *testing.T, start time.Time, look func(now time.Time) kit.Verdict) kit.Verdict {
+func readOn(t *testing.T, start time.Time, look func(now time.Time) adapters.State) adapters.State {
 	t.Helper()
 	now := start.Add(20 * time.Millisecond)
 	shown := look(now)

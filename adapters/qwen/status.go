@@ -72,7 +72,7 @@ func (d *discovery) lastRan(s *session) time.Time {
 type ran struct{ called, seen time.Time }
 
 // decide derives the status of a session.
-func (d *discovery) decide(s *session) kit.Verdict {
+func (d *discovery) decide(s *session) adapters.State {
 	said := d.lastTurn(s)
 	switch {
 	case s.doubt != "":
@@ -106,8 +106,8 @@ func (d *discovery) isNew(s *session) bool {
 		slices.ContainsFunc(d.processes, func(p *process) bool { return (p.serves || p.Hosts) && p.Uses(s.Home) })
 }
 
-// decideHosted returns the verdict on a session that a live process has.
-func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
+// decideHosted returns the state of a session that a live process has.
+func (d *discovery) decideHosted(s *session, said string) adapters.State {
 	host := fmt.Sprintf("process %d (%s)", s.owner.PID, s.how)
 	t := s.turn
 	runs, _ := s.tool(t.at) // a call that is not recorded yet
@@ -145,8 +145,8 @@ func (d *discovery) mayBeTakenBack(s *session) bool {
 	return !s.owner.Headless && s.promptID == "" && !floor.IsOlder(s.version) && d.title(s) == noTitle && d.Now.Sub(s.last) >= firstWord
 }
 
-// decideCalled returns the verdict on a session with open calls: a call is recorded when the model makes it, and nothing when it begins to run.
-func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
+// decideCalled returns the state of a session with open calls: a call is recorded when the model makes it, and nothing when it begins to run.
+func (d *discovery) decideCalled(s *session, said, host string) adapters.State {
 	has := func(tools ...string) bool {
 		return slices.ContainsFunc(s.calls, func(c call) bool { return slices.Contains(tools, c.tool) })
 	}
@@ -186,8 +186,8 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 	return kit.Unknown(said + unclear + host)
 }
 
-// decideSub returns the verdict on a sub-agent that runs.
-func (d *discovery) decideSub(s *session) kit.Verdict {
+// decideSub returns the state of a sub-agent that runs.
+func (d *discovery) decideSub(s *session) adapters.State {
 	said, host := d.lastTurn(s), fmt.Sprintf("session %.8s in process %d started it", s.above.id, s.above.owner.PID)
 	if s.turn.state == called {
 		if tool, _ := s.above.tool(s.turn.at); tool != "" {
@@ -234,9 +234,8 @@ func (d *discovery) addSessions() {
 	for _, s := range d.subs {
 		if s.runs() {
 			row := d.row(s, d.decideSub(s))
-			row.Process = s.above.owner.Identity
+			row.Owner = adapters.Owner{Process: s.above.owner.Identity, Shared: true}
 			row.Parent = s.parent
-			row.Shared = true
 			d.Add(row)
 		}
 	}
@@ -249,10 +248,10 @@ func (d *discovery) addSessions() {
 }
 
 // row returns a session for the answer.
-func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
+func (d *discovery) row(s *session, v adapters.State) adapters.Session {
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Model: s.model, Files: []string{s.Path},
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain},
+		State: v,
 		Place: adapters.Place{CWD: s.cwd, Branch: s.branch, Home: s.Home},
 		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt, Doing: s.doing, DoingSince: s.doingAt},
 		Spent: adapters.Spent{Context: adapters.Context{Used: s.context}},

@@ -105,10 +105,9 @@ func (d *discovery) addSessions() {
 
 // row returns a session for the answer.
 func (d *discovery) row(s *session) adapters.Session {
-	v := d.decide(s)
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Files: []string{s.Path},
-		State: adapters.State{Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence},
+		State: d.decide(s),
 		Place: adapters.Place{CWD: s.cwd, Home: s.Home},
 		Topic: adapters.Topic{FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt},
 		Spent: adapters.Spent{Usage: s.spent.Steps()},

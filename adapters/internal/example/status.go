@@ -8,7 +8,7 @@ import (
 )
 
 // decide derives the status of a session from its file and its process.
-func (d *discovery) decide(s *session) kit.Verdict {
+func (d *discovery) decide(s *session) adapters.State {
 	said := fmt.Sprintf("last record %q, %s ago", s.last, kit.Span(d.Now.Sub(s.at)))
 	switch {
 	case s.owner == nil && d.Homes.NoTable:

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/semver"
+
+	"rollcall/adapters"
 )
 
 // Floor is the oldest version of an agent of which the status of a running session is determined: docs/adding-an-agent.md has the reasons.
@@ -21,8 +23,8 @@ func (f Floor) Reason(version string) string {
 	return fmt.Sprintf("the status of a running session is known from %s %s on, and not of %s", f.Title, f.Version, cmp.Or(numbers(version), "older versions"))
 }
 
-// Unknown returns the verdict on a session that a live process of an older version has, or may have. known is what else there is to say.
-func (f Floor) Unknown(version, known string) Verdict {
+// Unknown returns the state of a session that a live process of an older version has, or may have. known is what else there is to say.
+func (f Floor) Unknown(version, known string) adapters.State {
 	return Unknown(f.Reason(version) + "; " + known)
 }
 

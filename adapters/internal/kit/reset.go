@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rollcall/adapters"
 )
 
 // The forms in which agents state when a limit is reset: "resets 3pm", "will reset at 3:05 pm (Europe/Berlin)", "resets Nov 28, 3pm", "try again at 3:51 PM",
@@ -16,6 +18,16 @@ var (
 	resetUnix  = regexp.MustCompile(`limit reached\|(\d{10})\b`)
 	ordinal    = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
 )
+
+// WithLimit returns s with the usage limit of the provider that failed its last turn, if the turn failed and the limit was reached. said is what the provider
+// said of it, at a time.
+func WithLimit(s adapters.State, reached bool, said string, at time.Time) adapters.State {
+	if reached && s.Outcome == adapters.Failed {
+		s.Limited = true
+		s.LimitedUntil = ResetTime(said, at)
+	}
+	return s
+}
 
 // ResetTime returns the time at which a limit is reset, as a text says that was written at a time; zero if the text has no time in a form that is known. A time of
 // day without a zone is in local time, and the first one after the text was written.

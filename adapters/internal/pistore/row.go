@@ -51,7 +51,7 @@ func (d *discovery) row(s *session) adapters.Session {
 	}
 	out := adapters.Session{
 		ID: s.id, Agent: d.store.Name(), Model: s.model, Files: []string{s.path},
-		State: adapters.State{Status: v.Status, Outcome: v.Outcome, Evidence: v.Evidence},
+		State: kit.WithLimit(v, s.turn.isLimited(), s.turn.why, s.turn.at),
 		Place: adapters.Place{CWD: s.cwd},
 		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt},
 		Spent: adapters.Spent{Tokens: s.tokens(), Context: adapters.Context{Used: s.context}},
@@ -61,10 +61,6 @@ func (d *discovery) row(s *session) adapters.Session {
 		if s.dir != r && filepath.Base(r) == "sessions" && strings.HasPrefix(s.path, r+string(filepath.Separator)) {
 			out.Home = filepath.Dir(r)
 		}
-	}
-	out.Limited = v.Outcome == adapters.Failed && s.turn.isLimited()
-	if out.Limited {
-		out.LimitedUntil = kit.ResetTime(s.turn.why, s.turn.at)
 	}
 	if s.isExact() {
 		out.CostUSD = s.sums.cost

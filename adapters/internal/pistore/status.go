@@ -15,7 +15,7 @@ import (
 const grace = 15 * time.Second
 
 // decide derives a session's status.
-func (d *discovery) decide(s *session) kit.Verdict {
+func (d *discovery) decide(s *session) adapters.State {
 	said := d.lastTurn(s)
 	switch {
 	case d.partial && s.mayBeLive && len(d.processes) > 0:
@@ -36,9 +36,9 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	return d.decideStopped(s, said)
 }
 
-// decideHosted returns the verdict on a session that a live process has. host describes the
+// decideHosted returns the state of a session that a live process has. host describes the
 // process, and said describes the last turn.
-func (d *discovery) decideHosted(s *session, host, said string) kit.Verdict {
+func (d *discovery) decideHosted(s *session, host, said string) adapters.State {
 	if s.owner != nil && !s.isNumbered(s.owner) && s.turn.state != ended {
 		return floor.Unknown("", said+"; "+host)
 	}
@@ -97,8 +97,8 @@ func (d *discovery) isQuiet(p *process) bool {
 	return p.agent == Pi && err == nil && sockets == 0 && len(files) > 0 && len(p.children) == 0
 }
 
-// decideRetry returns the verdict on a failed attempt that is followed by another one.
-func (d *discovery) decideRetry(s *session, host, said string) kit.Verdict {
+// decideRetry returns the state of a failed attempt that is followed by another one.
+func (d *discovery) decideRetry(s *session, host, said string) adapters.State {
 	pause := d.settings.retryDelay(max(s.turn.errors, 1))
 	if d.now.Sub(s.turn.at) > pause+grace {
 		return kit.Unknown(fmt.Sprintf(
@@ -115,8 +115,8 @@ func tools(p *process) string {
 	return fmt.Sprintf(", process %d runs", p.children[len(p.children)-1].PID)
 }
 
-// decideStopped returns the verdict on a session that no process has.
-func (d *discovery) decideStopped(s *session, said string) kit.Verdict {
+// decideStopped returns the state of a session that no process has.
+func (d *discovery) decideStopped(s *session, said string) adapters.State {
 	outcome := s.turn.outcome
 	if s.busy() {
 		outcome = adapters.Died

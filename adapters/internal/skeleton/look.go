@@ -92,9 +92,9 @@ func (l *Look) AddProcess(row adapters.Session) {
 	}
 }
 
-// Unowned returns the verdict on a session that no process is known to have: one process has a session, or none, or it is unknown. doubt says which one may
+// Unowned returns the state of a session that no process is known to have: one process has a session, or none, or it is unknown. doubt says which one may
 // have it; empty: none may. unread reports that one may because something was not read, outcome how its last turn ended, and said what its records say.
-func (l *Look) Unowned(doubt string, unread bool, outcome adapters.Outcome, said string) kit.Verdict {
+func (l *Look) Unowned(doubt string, unread bool, outcome adapters.Outcome, said string) adapters.State {
 	switch {
 	case doubt != "":
 		return kit.Unknown(doubt + "; " + said)
