@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"cmp"
 	"time"
 
 	"rollcall/proc"
@@ -116,6 +117,12 @@ type Topic struct {
 	// bytes. DoingSince is the time of that call or reply.
 	Doing      string
 	DoingSince time.Time
+}
+
+// Prompt records a prompt of the user. Nothing is done for it yet.
+func (t *Topic) Prompt(text string) {
+	t.FirstPrompt, t.LastPrompt = cmp.Or(t.FirstPrompt, text), text
+	t.Doing, t.DoingSince = "", time.Time{}
 }
 
 // Spent is what a session used, as its agent recorded it: nothing in it is an estimate. How much of it is read depends on Query.Totals and Query.Usage.

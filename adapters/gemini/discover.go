@@ -222,9 +222,9 @@ func (d *discovery) take(s *session) {
 	o.resumes = o.resumes || s.resumes
 	o.opened = slices.Concat(o.opened, s.opened)
 	if !s.at.IsZero() && (o.at.IsZero() || s.at.Before(o.at)) {
-		o.at, o.firstPrompt = s.at, cmp.Or(s.firstPrompt, o.firstPrompt)
+		o.at, o.FirstPrompt = s.at, cmp.Or(s.FirstPrompt, o.FirstPrompt)
 	}
-	o.firstPrompt, o.paths = cmp.Or(o.firstPrompt, s.firstPrompt), append(o.paths, s.Path)
+	o.FirstPrompt, o.paths = cmp.Or(o.FirstPrompt, s.FirstPrompt), append(o.paths, s.Path)
 }
 
 // idOf returns the id of a session whose file has lost its header, as 0.61.0 leaves one after it removed the session's first

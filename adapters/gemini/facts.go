@@ -25,13 +25,12 @@ type facts struct {
 	messages  bool   // a message was read
 	kept      string // the id of the first message in the history that Gemini CLI resumes; empty: it refuses the session (0.61.0)
 
-	model, title, firstPrompt, lastPrompt string
-	prompted                              time.Time // when the last turn began
-	promptID                              string
-	turn                                  turn
-	doing                                 string
-	doingAt                               time.Time
-	context                               int64
+	adapters.Topic
+	model    string
+	prompted time.Time // when the last turn began
+	promptID string
+	turn     turn
+	context  int64
 
 	ledger kit.Ledger
 	lost   string // description of a record that can't be read: its answers are missing in the ledger
@@ -127,7 +126,7 @@ func (f *facts) Line(line []byte) error {
 
 func (f *facts) record(r *record) {
 	f.seen(agentfile.Time(r.updated))
-	f.title = cmp.Or(kit.Short(r.summary), f.title)
+	f.Title = cmp.Or(kit.Short(r.summary), f.Title)
 	switch {
 	case r.set != nil:
 		f.change(r)
@@ -234,12 +233,10 @@ func (f *facts) user(id, text string, results bool, at time.Time) {
 	case results:
 		f.messages, f.turn = true, turn{state: prompted, why: "the model has the results of its tools", at: at}
 	case text != "" && id != f.promptID:
-		f.messages, f.firstPrompt = true, cmp.Or(f.firstPrompt, text)
-		f.lastPrompt = text
+		f.messages = true
+		f.Prompt(text)
 		f.prompted = at
 		f.promptID = id
-		f.doing = ""
-		f.doingAt = time.Time{}
 		f.turn = turn{state: prompted, why: "the model has the prompt", at: at}
 		f.ledger.Prompt()
 	}
@@ -252,7 +249,7 @@ func (f *facts) answer(r *record, text string, at time.Time) {
 		f.context = total
 	}
 	if text != "" {
-		f.doing, f.doingAt = adapters.CutTo(text, adapters.MaxDoing), at
+		f.Doing, f.DoingSince = adapters.CutTo(text, adapters.MaxDoing), at
 	}
 	isOver, cancelled := false, false // its calls are
 	kit.Each(r.calls, func(call []byte) {

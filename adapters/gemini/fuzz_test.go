@@ -44,7 +44,7 @@ func FuzzFacts(f *testing.F) {
 			}
 			fs = next
 		}
-		for _, s := range []string{fs.id, fs.firstPrompt, fs.lastPrompt, fs.title, fs.model, fs.turn.why, fs.doing} {
+		for _, s := range []string{fs.id, fs.FirstPrompt, fs.LastPrompt, fs.Title, fs.model, fs.turn.why, fs.Doing} {
 			if len(s) > textLimit+256 || !utf8.ValidString(s) {
 				t.Errorf("%d bytes: %.80q", len(s), s)
 			}

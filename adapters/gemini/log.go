@@ -80,7 +80,7 @@ func (d *discovery) logIDOf(s *session) (id string) {
 		case l.at.Before(opened.Add(-kit.StartSlack)):
 		case l.session == s.id:
 			return s.id
-		case l.text == s.lastPrompt && !l.at.After(s.prompted):
+		case l.text == s.LastPrompt && !l.at.After(s.prompted):
 			id = l.session
 		}
 	}

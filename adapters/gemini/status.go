@@ -13,7 +13,7 @@ import (
 
 // isListed reports whether a session has anything to show: Gemini CLI makes a file when it starts.
 func (d *discovery) isListed(s *session) bool {
-	if s.messages && (s.firstPrompt != "" || s.turn.state != noTurn) || s.lost != "" {
+	if s.messages && (s.FirstPrompt != "" || s.turn.state != noTurn) || s.lost != "" {
 		return true
 	}
 	_, typed := d.pending(s)
@@ -250,7 +250,7 @@ func (d *discovery) row(s *session, v adapters.State) adapters.Session {
 		ID: s.id, Agent: Name, Model: s.model, Files: s.paths,
 		State: v,
 		Place: adapters.Place{CWD: s.project.cwd, Home: s.project.home},
-		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt, Doing: s.doing, DoingSince: s.doingAt},
+		Topic: s.Topic,
 		Spent: adapters.Spent{Tokens: s.tokens(), Context: adapters.Context{Used: s.context}},
 		Times: adapters.Times{StartedAt: s.at, LastActivityAt: kit.Latest(s.last, s.at), TurnStartedAt: s.prompted},
 	}

@@ -186,7 +186,7 @@ func (d *discovery) settleFiles(s *session) {
 		s.at = s.state.at
 	}
 	switch {
-	case !s.known && s.state.lastPrompt != "":
+	case !s.known && s.state.LastPrompt != "":
 		d.Report.Skip("session without its records", 1)
 		s.lost, s.turn = "its records are missing", turn{state: lost}
 		s.hidden = true
@@ -205,7 +205,7 @@ func isReadable(version string) bool {
 
 // isHeadless reports whether `kimi -p` made the session: it has no title, and no last prompt (2.1.0).
 func (s *session) isHeadless() bool {
-	return s.state.known && s.state.lastPrompt == "" && s.state.title == "" && s.mode == "auto" && s.turn.state != noTurn
+	return s.state.known && s.state.LastPrompt == "" && s.state.Title == "" && s.mode == "auto" && s.turn.state != noTurn
 }
 
 // mayGoOn reports whether a process has or may have a session. One that was opened without a prompt is of no process yet, and goes on in its own folder.

@@ -21,17 +21,16 @@ type facts struct {
 	last     time.Time // of the newest record
 	used     time.Time // of the newest record that a process wrote here; a fork has a copy of its parent's records
 
-	cwd, model, title, firstPrompt, lastPrompt, mode string
-	prompted                                         time.Time // when the last turn began
-	turn                                             turn
-	asks                                             []ask  // requests without an answer
-	calls                                            []call // that are open
-	doing                                            string
-	doingAt                                          time.Time
-	compacting                                       time.Time // since when the conversation is shortened outside of a turn
-	background                                       []string  // sub-agents that go on after their turn
-	context                                          int64
-	archived                                         bool
+	adapters.Topic
+	cwd, model, mode string
+	prompted         time.Time // when the last turn began
+	turn             turn
+	asks             []ask     // requests without an answer
+	calls            []call    // that are open
+	compacting       time.Time // since when the conversation is shortened outside of a turn
+	background       []string  // sub-agents that go on after their turn
+	context          int64
+	archived         bool
 
 	ledger kit.Ledger
 	lost   string // description of a record that can't be read: its answers are missing in the ledger
@@ -168,8 +167,8 @@ func (f *facts) record(r *record) {
 func (f *facts) state(r *record) {
 	f.at, f.last = millis(r.createdAt), millis(r.updatedAt)
 	f.cwd = kit.Short(r.cwd)
-	f.title = kit.Short(r.title)
-	f.lastPrompt = kit.Short(r.prompt)
+	f.Title = kit.Short(r.title)
+	f.LastPrompt = kit.Short(r.prompt)
 	f.archived = agentfile.True(r.archived)
 	if n, is := agentfile.Int(r.version); is && n != 2 {
 		f.lost = fmt.Sprintf("state.json of version %d", n)
@@ -219,9 +218,7 @@ func (f *facts) prompt(r *record) {
 	if !r.isUsers() && !bySession || text == "" {
 		return
 	}
-	f.firstPrompt, f.lastPrompt = cmp.Or(f.firstPrompt, text), text
-	f.doing = ""
-	f.doingAt = time.Time{}
+	f.Prompt(text)
 	f.ledger.Prompt()
 }
 
@@ -305,8 +302,8 @@ func (f *facts) event(r *record, at time.Time) {
 		f.calls = slices.DeleteFunc(f.calls, func(c call) bool { return c.id == id })
 	case "content.part":
 		if text := kit.Limit(adapters.MaxDoing).Text(agentfile.Get(r.event, "part", "text")); text != "" {
-			f.doing = adapters.CutTo(text, adapters.MaxDoing)
-			f.doingAt = at
+			f.Doing = adapters.CutTo(text, adapters.MaxDoing)
+			f.DoingSince = at
 		}
 	}
 }

@@ -48,7 +48,7 @@ func FuzzFacts(f *testing.F) {
 			}
 			fs = next
 		}
-		for _, s := range []string{fs.firstPrompt, fs.lastPrompt, fs.title, fs.model, fs.turn.why, fs.doing, fs.cwd} {
+		for _, s := range []string{fs.FirstPrompt, fs.LastPrompt, fs.Title, fs.model, fs.turn.why, fs.Doing, fs.cwd} {
 			if len(s) > textLimit+256 || !utf8.ValidString(s) {
 				t.Errorf("%d bytes: %.80q", len(s), s)
 			}

@@ -44,7 +44,7 @@ func (d *discovery) match() {
 		}},
 		evidence{Rank: skeleton.Fits, Shows: func(p *process, s *session) string {
 			may := p.session == nil && !p.Hosts && (d.claims(p, s) || d.mayContinue(p, s))
-			return kit.If(may && s.state.title != "" && s.state.title == d.titleOf(p), "its terminal has the session's title")
+			return kit.If(may && s.state.Title != "" && s.state.Title == d.titleOf(p), "its terminal has the session's title")
 		}})
 	for _, p := range d.processes {
 		if !p.served {
@@ -196,11 +196,11 @@ func chooses(text string) bool {
 func (d *discovery) hasLeft(s *session) bool {
 	typed := d.typed(s)
 	for _, text := range slices.Backward(typed) {
-		if text == s.lastPrompt {
+		if text == s.LastPrompt {
 			return false
 		}
-		if s.lastPrompt != "" && leaves(text) {
-			return slices.Contains(typed, s.lastPrompt)
+		if s.LastPrompt != "" && leaves(text) {
+			return slices.Contains(typed, s.LastPrompt)
 		}
 	}
 	return false

@@ -45,9 +45,9 @@ func (s *session) active() time.Time { return kit.Latest(s.last, s.at, s.state.l
 // row returns a session for the answer.
 func (d *discovery) row(s *session, v adapters.State) adapters.Session {
 	out := s.common(&s.facts, kit.WithLimit(v, s.turn.limited, s.turn.why, s.turn.at))
-	out.ID, out.Title = s.id, s.state.title
+	out.ID, out.Title = s.id, s.state.Title
 	out.Archived, out.Headless = s.state.archived, s.isHeadless()
-	out.LastPrompt = cmp.Or(s.lastPrompt, s.state.lastPrompt)
+	out.LastPrompt = cmp.Or(s.LastPrompt, s.state.LastPrompt)
 	out.LastActivityAt, out.Files = s.active(), s.paths
 	if !s.unsure {
 		out.Tokens = new(s.ledger.Tokens())
@@ -80,7 +80,7 @@ func (s *session) common(f *facts, v adapters.State) adapters.Session {
 		Agent: Name, Model: f.model,
 		State: v,
 		Place: adapters.Place{CWD: s.cwd, Home: s.home},
-		Topic: adapters.Topic{FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt, Doing: f.doing, DoingSince: f.doingAt},
+		Topic: f.Topic,
 		Spent: adapters.Spent{Context: adapters.Context{Used: f.context}},
 		Times: adapters.Times{StartedAt: f.at, TurnStartedAt: f.prompted},
 	}

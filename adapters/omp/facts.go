@@ -39,14 +39,13 @@ type facts struct {
 	at    time.Time // of the header
 	last  time.Time // of the newest record
 
-	cwd, model, title, firstPrompt, lastPrompt string
-	prompted                                   time.Time // when the last turn began
-	turn                                       turn
-	calls                                      []call // that are open
-	doing                                      string
-	doingAt                                    time.Time
-	context                                    int64
-	cost                                       float64
+	adapters.Topic
+	cwd, model string
+	prompted   time.Time // when the last turn began
+	turn       turn
+	calls      []call // that are open
+	context    int64
+	cost       float64
 
 	ledger kit.Ledger
 	kit.Skips
@@ -103,7 +102,7 @@ func (f *facts) apply(r *record) {
 	typ := string(agentfile.Text(r.typ))
 	switch {
 	case typ == "title" && !f.known:
-		f.slot, f.title = true, kit.Short(r.title)
+		f.slot, f.Title = true, kit.Short(r.title)
 		return
 	case !f.known:
 		f.header(r, at)
@@ -116,7 +115,7 @@ func (f *facts) apply(r *record) {
 	case "message":
 		f.message(r, at)
 	case "title_change":
-		f.title = kit.Short(r.title)
+		f.Title = kit.Short(r.title)
 	case "model_change":
 		_, name, is := strings.Cut(kit.Short(r.model), "/")
 		if is {
@@ -144,7 +143,7 @@ func (f *facts) header(r *record, at time.Time) {
 	f.at = at
 	f.last = at
 	f.cwd = kit.Short(r.cwd)
-	f.title = cmp.Or(kit.Short(r.title), f.title)
+	f.Title = cmp.Or(kit.Short(r.title), f.Title)
 	f.fork = kit.Short(r.parent) != ""
 	f.newer = kit.Number(r.version) > newest
 	if f.newer {
@@ -169,10 +168,7 @@ func (f *facts) message(r *record, at time.Time) {
 		if string(agentfile.Text(agentfile.Get(r.message, "attribution"))) == "agent" {
 			return
 		}
-		f.lastPrompt = pistore.ContentText(content, textLimit)
-		f.doing = ""
-		f.doingAt = time.Time{}
-		f.firstPrompt = cmp.Or(f.firstPrompt, f.lastPrompt)
+		f.Prompt(pistore.ContentText(content, textLimit))
 		f.ledger.Prompt()
 	case "assistant":
 		f.answer(r, content, at)
@@ -197,7 +193,7 @@ func (f *facts) answer(r *record, content []byte, at time.Time) {
 		f.context = total
 	}
 	if text := pistore.ContentText(content, adapters.MaxDoing); text != "" {
-		f.doing, f.doingAt = text, at
+		f.Doing, f.DoingSince = text, at
 	}
 	f.calls = nil
 	kit.Each(content, func(block []byte) {
@@ -206,7 +202,7 @@ func (f *facts) answer(r *record, content []byte, at time.Time) {
 		}
 		c := call{id: kit.Short(agentfile.Get(block, "id")), tool: kit.Short(agentfile.Get(block, "name"))}
 		f.calls = append(f.calls, c)
-		f.doing, f.doingAt = adapters.CutTo(c.tool+" "+pistore.Argument(agentfile.Get(block, "arguments")), adapters.MaxDoing), at
+		f.Doing, f.DoingSince = adapters.CutTo(c.tool+" "+pistore.Argument(agentfile.Get(block, "arguments")), adapters.MaxDoing), at
 	})
 	why := kit.Short(agentfile.Get(r.message, "errorMessage"))
 	switch {

@@ -36,7 +36,7 @@ func (d *discovery) row(s *session, v adapters.State) adapters.Session {
 		ID: s.id, Agent: Name, Model: s.model, Files: []string{s.Path},
 		State: kit.WithLimit(v, s.turn.status == 429, s.turn.why, s.turn.at),
 		Place: adapters.Place{CWD: s.cwd, Home: s.Home},
-		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt, Doing: s.doing, DoingSince: s.doingAt},
+		Topic: s.Topic,
 		Spent: adapters.Spent{Context: adapters.Context{Used: s.context}},
 		Times: adapters.Times{StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted},
 	}

@@ -20,14 +20,13 @@ type facts struct {
 	at      time.Time // of the first record
 	last    time.Time // of the newest record
 
-	cwd, branch, model, title, firstPrompt, lastPrompt string
-	prompted                                           time.Time // when the last turn began
-	promptID                                           string    // of a session of a server
-	turn                                               turn
-	calls                                              []call // that are open
-	doing                                              string
-	doingAt                                            time.Time
-	context                                            int64
+	adapters.Topic
+	cwd, branch, model string
+	prompted           time.Time // when the last turn began
+	promptID           string    // of a session of a server
+	turn               turn
+	calls              []call // that are open
+	context            int64
 
 	ledger   kit.Ledger
 	answered kit.Entry // what the model answered last, if no record of the conversation has it yet
@@ -111,10 +110,7 @@ func (f *facts) user(r *record) {
 	if r.isNotification() {
 		return
 	}
-	f.lastPrompt = r.text(textLimit)
-	f.doing = ""
-	f.doingAt = time.Time{}
-	f.firstPrompt = cmp.Or(f.firstPrompt, f.lastPrompt)
+	f.Prompt(r.text(textLimit))
 	f.ledger.Prompt()
 }
 
@@ -129,7 +125,7 @@ func (f *facts) answer(r *record) {
 		f.context = total
 	}
 	if text := r.text(adapters.MaxDoing); text != "" {
-		f.doing, f.doingAt = text, at
+		f.Doing, f.DoingSince = text, at
 	}
 	open := false
 	r.parts(func(part []byte) {
@@ -143,7 +139,7 @@ func (f *facts) answer(r *record) {
 		if len(f.calls) > maxCalls {
 			f.calls = f.calls[1:]
 		}
-		f.doing, f.doingAt = adapters.CutTo(one.tool+" "+argument(agentfile.Get(c, "args")), adapters.MaxDoing), at
+		f.Doing, f.DoingSince = adapters.CutTo(one.tool+" "+argument(agentfile.Get(c, "args")), adapters.MaxDoing), at
 	})
 	switch {
 	case open:
@@ -174,7 +170,7 @@ func (f *facts) result(r *record) {
 func (f *facts) system(r *record) {
 	switch string(agentfile.Text(r.subtype)) {
 	case "custom_title":
-		f.title = cmp.Or(kit.Short(agentfile.Get(r.system, "customTitle")), f.title)
+		f.Title = cmp.Or(kit.Short(agentfile.Get(r.system, "customTitle")), f.Title)
 	case "turn_result": // of a session of `qwen serve` (0.24.4)
 		if f.promptID != "" && f.promptID == kit.Short(agentfile.Get(r.system, "promptId")) && (f.turn.state == prompted || f.turn.state == called) {
 			outcome := map[string]adapters.Outcome{"cancelled": adapters.Interrupted, "error": adapters.Failed, "completed": adapters.Completed}

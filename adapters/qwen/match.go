@@ -38,7 +38,7 @@ func (d *discovery) match() {
 			meta, _, _ := agentfile.ReadSmall(strings.TrimSuffix(s.Path, ".jsonl")+".meta.json", maxEntry)
 			s.model = cmp.Or(s.model, kit.Short(agentfile.Get(meta, "model")),
 				kit.Short(agentfile.Get(meta, "persistedCliFlags", "model")))
-			s.running, s.title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", kit.Short(agentfile.Get(meta, "description"))
+			s.running, s.Title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", kit.Short(agentfile.Get(meta, "description"))
 		}
 	}
 }

@@ -253,7 +253,7 @@ func (d *discovery) row(s *session, v adapters.State) adapters.Session {
 		ID: s.id, Agent: Name, Model: s.model, Files: []string{s.Path},
 		State: v,
 		Place: adapters.Place{CWD: s.cwd, Branch: s.branch, Home: s.Home},
-		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt, Doing: s.doing, DoingSince: s.doingAt},
+		Topic: s.Topic,
 		Spent: adapters.Spent{Context: adapters.Context{Used: s.context}},
 		Times: adapters.Times{StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted},
 	}

@@ -53,7 +53,7 @@ func (d *discovery) title(s *session) titleState {
 			text, is = strings.TrimSpace(strings.TrimPrefix(rest, "\ufe0e")), state
 		}
 	}
-	if text == "" || text != "Qwen - "+filepath.Base(s.cwd) && text != s.title {
+	if text == "" || text != "Qwen - "+filepath.Base(s.cwd) && text != s.Title {
 		return noTitle
 	}
 	return is

@@ -109,7 +109,7 @@ func (d *discovery) row(s *session) adapters.Session {
 		ID: s.id, Agent: Name, Files: []string{s.Path},
 		State: d.decide(s),
 		Place: adapters.Place{CWD: s.cwd, Home: s.Home},
-		Topic: adapters.Topic{FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt},
+		Topic: s.Topic,
 		Spent: adapters.Spent{Usage: s.spent.Steps()},
 		Times: adapters.Times{StartedAt: s.started, LastActivityAt: s.at, TurnStartedAt: s.turnAt},
 	}

@@ -1,7 +1,6 @@
 package example
 
 import (
-	"cmp"
 	"encoding/json"
 	"time"
 
@@ -25,14 +24,14 @@ type record struct {
 
 // facts holds what a session's file says. It has no pointer to the file's bytes.
 type facts struct {
-	id, cwd                 string
-	process                 proc.Identity // that opened the session last
-	last                    string        // type of the last record of the turn: prompt, ask or answer
-	fresh                   bool          // the process has taken no prompt yet
-	firstPrompt, lastPrompt string
-	started, at, turnAt     time.Time
-	ledger                  kit.Ledger
-	lost                    string // description of a line that can't be read: its answer is missing in the ledger, and the last turn is not known
+	id, cwd string
+	process proc.Identity // that opened the session last
+	last    string        // type of the last record of the turn: prompt, ask or answer
+	fresh   bool          // the process has taken no prompt yet
+	adapters.Topic
+	started, at, turnAt time.Time
+	ledger              kit.Ledger
+	lost                string // description of a line that can't be read: its answer is missing in the ledger, and the last turn is not known
 	kit.Skips
 }
 
@@ -54,8 +53,7 @@ func (f *facts) Line(line []byte) error {
 		f.last = r.Type
 		f.fresh = false
 		f.turnAt = r.At
-		f.firstPrompt = cmp.Or(f.firstPrompt, adapters.CutTo(r.Text, kit.ShortText))
-		f.lastPrompt = adapters.CutTo(r.Text, kit.ShortText)
+		f.Prompt(adapters.CutTo(r.Text, kit.ShortText))
 		f.ledger.Prompt()
 	case "answer":
 		f.last = r.Type

@@ -1,7 +1,6 @@
 package pistore
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -42,16 +41,16 @@ type facts struct {
 	header
 	known bool // the first record was a header
 
-	firstPrompt, lastPrompt string
-	title, model            string
-	context                 int64
-	turn                    turn
-	last                    time.Time // of the newest own entry
-	prompted                time.Time // of the last own prompt
-	stored                  time.Time // the earliest time at which the file can have been created
-	lastID                  string    // id of the entry read last
-	second                  time.Time // of the first entry after the header
-	system                  bool      // there are system messages: a version from 0.9 on
+	adapters.Topic
+	model    string
+	context  int64
+	turn     turn
+	last     time.Time // of the newest own entry
+	prompted time.Time // of the last own prompt
+	stored   time.Time // the earliest time at which the file can have been created
+	lastID   string    // id of the entry read last
+	second   time.Time // of the first entry after the header
+	system   bool      // there are system messages: a version from 0.9 on
 
 	sums   usage // of the own entries
 	ledger kit.Ledger
@@ -129,14 +128,13 @@ func (f *facts) describe(r *record) {
 		f.model = r.model
 	}
 	if r.named {
-		f.title = r.name
+		f.Title = r.name
 	}
 	if r.total > 0 {
 		f.context = r.total
 	}
 	if r.kind == prompted && r.text != "" {
-		f.firstPrompt = cmp.Or(f.firstPrompt, r.text)
-		f.lastPrompt = r.text
+		f.Prompt(r.text)
 	}
 }
 

@@ -37,7 +37,7 @@ func FuzzFacts(f *testing.F) {
 			if len(before.SkippedRecords()) > 9 || len(fs.SkippedRecords()) > 9 {
 				t.Errorf("%d kinds skipped", len(fs.SkippedRecords()))
 			}
-			for _, s := range []string{fs.id, fs.cwd, fs.firstPrompt, fs.lastPrompt, fs.title, fs.model, fs.turn.why, fs.turn.tool} {
+			for _, s := range []string{fs.id, fs.cwd, fs.FirstPrompt, fs.LastPrompt, fs.Title, fs.model, fs.turn.why, fs.turn.tool} {
 				if len(s) > textLimit+256 || !utf8.ValidString(s) {
 					t.Errorf("%d bytes: %.80q", len(s), s)
 				}

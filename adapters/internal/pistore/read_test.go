@@ -48,11 +48,11 @@ func TestFork(t *testing.T) {
 		must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
 		return readFacts(t, path)
 	}
-	if f := write(); f.turn.state != noTurn || f.sums.Input != 0 || f.firstPrompt != "the parent's" || f.model != "mock/mock-1" {
+	if f := write(); f.turn.state != noTurn || f.sums.Input != 0 || f.FirstPrompt != "the parent's" || f.model != "mock/mock-1" {
 		t.Errorf("%+v", f)
 	}
 	s.prompt(second, "its own").answer(2*second, "stop")
-	if f := write(); f.turn.state != ended || f.sums.Input != 10 || f.lastPrompt != "its own" {
+	if f := write(); f.turn.state != ended || f.sums.Input != 10 || f.LastPrompt != "its own" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -53,7 +53,7 @@ func (d *discovery) row(s *session) adapters.Session {
 		ID: s.id, Agent: d.store.Name(), Model: s.model, Files: []string{s.path},
 		State: kit.WithLimit(v, s.turn.isLimited(), s.turn.why, s.turn.at),
 		Place: adapters.Place{CWD: s.cwd},
-		Topic: adapters.Topic{Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt},
+		Topic: s.Topic,
 		Spent: adapters.Spent{Tokens: s.tokens(), Context: adapters.Context{Used: s.context}},
 		Times: adapters.Times{StartedAt: s.at, LastActivityAt: s.active(), TurnStartedAt: s.prompted},
 	}
