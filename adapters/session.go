@@ -47,10 +47,28 @@ type State struct {
 // there too: it may be at work.
 func (s *State) Live() bool { return s.Status != Stopped }
 
+// InTurn reports whether a turn is open for certain.
+func (s *State) InTurn() bool { return s.Status == Working || s.Status == Waiting }
+
 // Until returns s with the time from which it differs although nothing changes.
 func (s State) Until(t time.Time) State {
 	s.AskAgain = t
 	return s
+}
+
+// Become sets another status than that of the agent's own records, which do not have the reason: why goes before Evidence. It keeps the outcome of a turn that
+// was over, and clears what held for the former status alone. A caller that sets Waiting sets WaitingFor afterwards.
+func (s *State) Become(status Status, why string) {
+	was := *s
+	*s = State{Status: status, Evidence: why + was.Evidence, AskAgain: was.AskAgain,
+		MayAsk: was.MayAsk && status == Stopped, Suspended: was.Suspended && status != Stopped}
+	if status == Idle {
+		s.Decision, s.Background = was.Decision, was.Background
+	}
+	if !was.InTurn() && !s.InTurn() {
+		s.Outcome = was.Outcome
+		s.Limited, s.LimitedUntil = was.Limited, was.LimitedUntil
+	}
 }
 
 // Owner is what has a session: its process, the terminal that shows it, and the program that started it. Process and Terminal are set only where they are certain,

@@ -132,9 +132,7 @@ func mergeProcesses(listed, more []adapters.Session, of func(*adapters.Session) 
 		row := rows[l.ID]
 		row.Process = x.Process
 		if d, _ := adapters.Describe(x.Agent); row.Status == adapters.Unknown || d.Unread { // nothing else ever says what it does
-			row.Status = x.Status
-			row.WaitingFor = x.WaitingFor
-			row.Evidence = x.Evidence
+			row.State = x.State
 		}
 		open[row.ID] = true
 		return true

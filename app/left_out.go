@@ -58,12 +58,9 @@ func (c *Core) LeaveOut(names []adapters.Name) {
 // notShown returns the event for a session that is no longer shown although it may run on. why is the reason.
 func (s *Session) notShown(now time.Time, why string) Event {
 	after := *s
-	after.Status = adapters.Unknown
-	after.WaitingFor = ""
-	after.MayAsk = false
+	after.Become(adapters.Unknown, why+"; before: ")
 	after.Stale = nil
 	after.Suspended = false
-	after.Evidence = why + "; before: " + s.Evidence
 	return Event{Kind: Changed, At: now, Session: after, Before: *s}
 }
 

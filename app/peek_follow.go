@@ -76,10 +76,10 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 
 // pace returns the interval at which a session without files is reported as changed.
 func pace(s *Session) time.Duration {
-	switch working := s.Status == adapters.Working || s.Status == adapters.Waiting; {
-	case working && s.Machine != "":
+	switch {
+	case s.InTurn() && s.Machine != "":
 		return followMachine
-	case working:
+	case s.InTurn():
 		return followStep
 	}
 	return followRest

@@ -24,14 +24,11 @@ func (c *Core) markHosted(x *Session) {
 	switch {
 	case err != nil, len(requests) > 0 && x.Status == adapters.Waiting:
 	case len(requests) > 0:
-		x.Status = adapters.Waiting
-		x.Outcome = ""
-		x.MayAsk = false
+		x.Become(adapters.Waiting, "its process asked for an answer, which it has not got; ")
 		x.WaitingFor = adapters.ForPermission
 		if requests[0].Kind == adapters.AsksQuestion {
 			x.WaitingFor = adapters.ForQuestion
 		}
-		x.Evidence = "its process asked for an answer, which it has not got; " + x.Evidence
 	default:
 		markTurn(ctx, x, own)
 	}
@@ -56,16 +53,10 @@ func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
 	switch isSure := x.Status == adapters.Working || x.Status == adapters.Idle && !x.MayAsk; {
 	case !known:
 	case open && !isSure:
-		x.Status = adapters.Working
-		x.WaitingFor = ""
-		x.MayAsk = false
-		x.Evidence = "its process has not told the end of its turn; " + x.Evidence
+		x.Become(adapters.Working, "its process has not told the end of its turn; ")
 	case !open && (!isSure || !recorded.After(at)):
-		x.Status = adapters.Idle
-		x.WaitingFor = ""
+		x.Become(adapters.Idle, "its process told that the turn is over; ")
 		x.Outcome = ended
-		x.MayAsk = false
 		x.AskAgain = time.Time{}
-		x.Evidence = "its process told that the turn is over; " + x.Evidence
 	}
 }

@@ -154,23 +154,16 @@ func applyProcess(s Session, in *Input) Session {
 // process in it, so how an open turn ended there is not known. It is also not known for a launch that its agent has not
 // listed, which counts as working.
 func stoppedSession(s Session) Session {
-	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
-	inTurn = inTurn && (s.Launch == nil || !s.Launch.Unlisted)
-	s.Evidence = fmt.Sprintf("process %d is gone; before: %s", s.Process.PID, s.Evidence)
+	inTurn := s.InTurn() && (s.Launch == nil || !s.Launch.Unlisted)
+	s.Become(adapters.Stopped, fmt.Sprintf("process %d is gone; before: ", s.Process.PID))
 	switch {
 	case inTurn && s.Container != "":
-		s.Outcome = ""
 		s.Evidence = "how its last turn ended is not known: the files of its container can't be read without its process; " + s.Evidence
 	case inTurn && s.Unstored:
-		s.Outcome = ""
 		s.Evidence = "how it ended is not known: its agent stores nothing of it; " + s.Evidence
 	case inTurn:
 		s.Outcome = adapters.Died
 	}
-	s.Status = adapters.Stopped
-	s.WaitingFor = ""
-	s.Decision = ""
-	s.Background = nil
 	s.Process, s.Shared = proc.Identity{}, false
 	return s
 }
@@ -178,7 +171,7 @@ func stoppedSession(s Session) Session {
 // keepUnread returns a session that the answer does not contain, as stopped if its process has ended. It leaves open how an
 // open turn ended, since the agent's files, which contain that, were not read since.
 func keepUnread(b Session, in *Input, why string) Session {
-	open := gone(&b.Session, in.Alive) && (b.Status == adapters.Working || b.Status == adapters.Waiting)
+	open := gone(&b.Session, in.Alive) && b.InTurn()
 	b = applyProcess(b, in)
 	if open && b.Outcome == adapters.Died {
 		b.Outcome = ""
@@ -198,10 +191,7 @@ func keepStale(b Session, in Input, listed []*adapters.Session) Session {
 		return keepUnread(b, &in, b.Stale.Reason)
 	}
 	if successor := successorOf(&b.Session, listed); successor != "" {
-		b.Status = adapters.Stopped
-		b.WaitingFor = ""
-		b.Decision = ""
-		b.Evidence = fmt.Sprintf("process %d now has session %s; before: %s", b.Process.PID, successor, b.Evidence)
+		b.Become(adapters.Stopped, fmt.Sprintf("process %d now has session %s; before: ", b.Process.PID, successor))
 		b.Process = proc.Identity{}
 	}
 	return b

@@ -191,8 +191,7 @@ func (l *lifetime) markLive(x Session, quiet bool) (e Event, ok bool) {
 
 // isUndecided reports whether how the turn of a session ended is not decided yet. Its end is told when that is.
 func isUndecided(before, x *Session) bool {
-	inTurn := before.Status == adapters.Working || before.Status == adapters.Waiting
-	return inTurn && x.Status == adapters.Idle && x.Outcome == "" && !x.AskAgain.IsZero()
+	return before.InTurn() && x.Status == adapters.Idle && x.Outcome == "" && !x.AskAgain.IsZero()
 }
 
 // finish handles a session that is shown as x and no longer live. It returns an Ended
@@ -302,11 +301,8 @@ func unlistedSession(x Session, now *liveness) Session {
 	if gone(&x.Session, now.alive) {
 		return stoppedSession(x)
 	}
-	x.Status = adapters.Unknown
-	x.WaitingFor = ""
-	x.MayAsk = false
+	x.Become(adapters.Unknown, "its agent no longer lists it; before: ")
 	x.Stale = nil
-	x.Evidence = "its agent no longer lists it; before: " + x.Evidence
 	return x
 }
 
@@ -314,14 +310,8 @@ func unlistedSession(x Session, now *liveness) Session {
 // How an open turn ended is not known.
 func (s *Session) Removed(why string) Session {
 	x := *s
-	if x.Status == adapters.Working || x.Status == adapters.Waiting {
-		x.Outcome = ""
-	}
-	x.Status = adapters.Stopped
-	x.WaitingFor = ""
+	x.Become(adapters.Stopped, why+"; before: ")
 	x.Stale = nil
-	x.Suspended = false
-	x.Evidence = why + "; before: " + x.Evidence
 	return x
 }
 

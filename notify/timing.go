@@ -134,8 +134,7 @@ func mayTell(ev *app.Event) bool {
 	case ev.Kind == app.Ended, s.Status == adapters.Waiting:
 		return true
 	}
-	inTurn := ev.Before.Status == adapters.Working || ev.Before.Status == adapters.Waiting
-	return ev.Kind == app.Changed && inTurn && (s.Status == adapters.Idle || s.Status == adapters.Stopped)
+	return ev.Kind == app.Changed && ev.Before.InTurn() && (s.Status == adapters.Idle || s.Status == adapters.Stopped)
 }
 
 // seenSession returns the session of ev with the process that it has, or had before its end.

@@ -64,11 +64,8 @@ func (p *Program) Rows(ctx context.Context) (rows []adapters.ProgramRow, err err
 		s := &roll.Sessions[i]
 		of := processes[s.IDThere()]
 		s.Agent = p.Agent
-		s.Remote = ""
-		s.Container = ""
-		s.Host = ""
-		s.Home = ""
-		s.Name = ""
+		s.Place = adapters.Place{CWD: s.CWD, Branch: s.Branch}
+		s.Host, s.Name = "", ""
 		rows = append(rows, adapters.ProgramRow{Session: s.Session, PID: of.PID, Start: of.PIDStart})
 	}
 	return rows, err

@@ -158,7 +158,7 @@ func Invalid(s *adapters.Session) []string {
 	} else {
 		rule(s.WaitingFor == "", "is %s, yet waits for %s", s.Status, s.WaitingFor)
 	}
-	if s.Status == adapters.Working || s.Status == adapters.Waiting {
+	if s.InTurn() {
 		rule(s.Outcome == "", "its turn is open, yet it has the outcome %s", s.Outcome)
 	}
 	rule(s.Status != adapters.Stopped || s.Process.IsZero(), "is stopped, yet has %s", s.Process)
