@@ -98,7 +98,7 @@ func (a *ask) text(s *app.Session) Text {
 	r := &a.request
 	brief := present.Brief(s.Session)
 	asks := answer.AsksOf(s, r)
-	t := Text{Title: present.AgentName(s.Agent) + " " + asks.Words + place(brief)}
+	t := Text{Title: present.AgentName(s.Agent) + " " + asks.Words + place(&brief.Place)}
 	body := filled([]string{danger(&asks)})
 	shown := present.Line(present.Visible(present.Head(r.Plain().Text)))
 	if !a.isWhole() {

@@ -261,7 +261,7 @@ func (d *day) expect(a *actor, ev *app.Event) func() {
 	inTurn := ev.Before.Status == adapters.Working || ev.Before.Status == adapters.Waiting
 	replies, single := false, false
 	switch {
-	case ev.Kind == app.Ended && a.replied && now.Sub(a.repliedAt) < oneShot && (a.repliedWith == endKind(&a.Session.Session) || a.repliedWith == Reply && endKind(&a.Session.Session) == Ended):
+	case ev.Kind == app.Ended && a.replied && now.Sub(a.repliedAt) < oneShot && (a.repliedWith == endKind(&a.State) || a.repliedWith == Reply && endKind(&a.State) == Ended):
 		single = true // its turn and its process are one thing
 	case ev.Kind == app.Ended:
 		a.replied, a.failure = false, time.Time{}
@@ -284,7 +284,7 @@ func (d *day) expect(a *actor, ev *app.Event) func() {
 		a.replied = false
 	}
 	ends := 0
-	if ev.Kind == app.Ended && !single && may && d.wants(a, endKind(&adapters.Session{State: adapters.State{Outcome: a.Outcome}})) {
+	if ev.Kind == app.Ended && !single && may && d.wants(a, endKind(&adapters.State{Outcome: a.Outcome})) {
 		ends = 1
 	}
 	return func() {

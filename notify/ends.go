@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/proc"
 )
@@ -23,7 +22,7 @@ func (p *policy) tellEnd(key string, l *look) []order {
 	all := p.ends[key]
 	kind := Ended
 	for i := range all {
-		if k := endKind(&all[i].Session.Session); kind == Ended || k == Failed {
+		if k := endKind(&all[i].Session.State); kind == Ended || k == Failed {
 			kind = k
 		}
 	}
@@ -43,7 +42,7 @@ func (p *policy) ended(ev app.Event) string {
 	if ev.Session.Parent != "" {
 		return ""
 	}
-	if !p.wants(endKind(&ev.Session.Session), &ev.Session) || p.rules().Headless.Mutes(&ev) {
+	if !p.wants(endKind(&ev.Session.State), &ev.Session) || p.rules().Headless.Mutes(&ev) {
 		p.unsaid = append(p.unsaid, ev)
 		return ""
 	}
@@ -67,7 +66,7 @@ func (p *policy) ended(ev app.Event) string {
 	}
 	told = append(told, ev)
 	for _, w := range ev.With { // the events of these sessions follow, and share this notification
-		if w.Parent == "" && !w.IsEmptyProcess() && !holds(told, w.ID) && p.wants(endKind(&w.Session), &w) {
+		if w.Parent == "" && !w.IsEmptyProcess() && !holds(told, w.ID) && p.wants(endKind(&w.State), &w) {
 			told = append(told, app.Event{Kind: app.Ended, At: ev.At, Session: w, Process: ev.Process})
 		}
 	}
@@ -85,7 +84,7 @@ func (p *policy) ended(ev app.Event) string {
 func hadNoTurn(ev *app.Event) bool {
 	had := func(s *app.Session) bool {
 		return s.Launch != nil || s.FirstPrompt != "" || s.LastPrompt != "" || s.Title != "" || s.Outcome != "" || s.Tokens != nil ||
-			!s.TurnStartedAt.IsZero() || s.Unstored || s.Status == adapters.Working || s.Status == adapters.Waiting
+			!s.TurnStartedAt.IsZero() || s.Unstored || s.InTurn()
 	}
 	return ev.Kind == app.Ended && !had(&ev.Session) && !had(&ev.Before)
 }

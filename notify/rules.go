@@ -71,7 +71,7 @@ func waitKind(s *app.Session) Kind {
 }
 
 // endKind returns the kind of the notification for the end of the last turn, or of the process, of a session.
-func endKind(s *adapters.Session) Kind {
+func endKind(s *adapters.State) Kind {
 	switch {
 	case s.Outcome == adapters.Failed && s.Limited:
 		return Limit

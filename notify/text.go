@@ -36,8 +36,8 @@ func EndedText(ended []app.Event) Text {
 	agent := present.AgentName(first.Agent)
 	if len(ended) == 1 {
 		return Text{
-			Title: agent + " ended" + place(first),
-			Body:  lines(topic(first), sentence(howItEnded(&ended[0].Session), ran(ended[0]))),
+			Title: agent + " ended" + place(&first.Place),
+			Body:  lines(topic(first.Topic), sentence(howItEnded(&ended[0].Session), ran(ended[0]))),
 		}
 	}
 	body := listed(ended, func(ev *app.Event) string {
@@ -76,7 +76,7 @@ type Missed struct {
 
 // WantsMissed reports whether the user wants to be notified of a launch that ended while Rollcall was not running.
 func (r Rules) WantsMissed(m *Missed) bool {
-	kind := endKind(&m.Session)
+	kind := endKind(&m.Session.State)
 	if m.Session.Outcome == "" && m.ExitCode != nil && *m.ExitCode != 0 {
 		kind = Failed
 	}
@@ -87,11 +87,11 @@ func (r Rules) WantsMissed(m *Missed) bool {
 func MissedText(missed []Missed) Text {
 	body := listed(missed, func(m *Missed) string {
 		s := present.Brief(m.Session)
-		how := howEnded(s)
+		how := howEnded(&s.State)
 		if how == "" && m.ExitCode != nil {
 			how = exitCode(*m.ExitCode)
 		}
-		return followed(present.AgentName(s.Agent)+place(s), how)
+		return followed(present.AgentName(s.Agent)+place(&s.Place), how)
 	})
 	title := "1 launch ended while Rollcall was off"
 	if len(missed) != 1 {
@@ -104,7 +104,7 @@ func MissedText(missed []Missed) Text {
 func WaitingText(waits app.Session) Text {
 	s := present.Brief(waits.Session)
 	asks := answer.AsksOf(&waits, nil)
-	return Text{Title: present.AgentName(s.Agent) + " " + asks.Words + place(s), Body: lines(danger(&asks), cmp.Or(present.Cut(asks.Text, shownText), topic(s)))}
+	return Text{Title: present.AgentName(s.Agent) + " " + asks.Words + place(&s.Place), Body: lines(danger(&asks), cmp.Or(present.Cut(asks.Text, shownText), topic(s.Topic)))}
 }
 
 // severalText returns the text for several sessions that wait for the user.
@@ -114,36 +114,36 @@ func (p *policy) severalText(waits []app.Session) Text {
 		if e, ok := p.entry(x); ok {
 			asks = answer.AsksOf(x, &e.Requests[0])
 		}
-		return present.Cut(present.AgentName(s.Agent)+place(s)+": "+asks.Line(), topicCells)
+		return present.Cut(present.AgentName(s.Agent)+place(&s.Place)+": "+asks.Line(), topicCells)
 	})
 	return Text{Title: fmt.Sprintf("%d sessions need you", len(waits)), Body: body}
 }
 
 // place returns where a session runs, in words. It omits the address of a gateway without a name: the folder says more.
-func place(s adapters.Session) string {
+func place(p *adapters.Place) string {
 	switch {
-	case s.CWD != "" && s.Remote != "" && s.Container == "" && !strings.Contains(s.Remote, "://"):
-		return " in " + present.Cut(present.Project(s.CWD), projectCell-machineCell) + " on " + present.Cut(present.Line(s.Remote), machineCell-len(" on "))
-	case s.CWD != "" && s.Container != "":
-		return " in " + present.Cut(present.Project(s.CWD), projectCell) + " in a container"
-	case s.CWD != "":
-		return " in " + present.Cut(present.Project(s.CWD), projectCell)
-	case s.Remote != "":
-		return " on " + present.Cut(present.Line(s.Remote), projectCell)
+	case p.CWD != "" && p.Remote != "" && p.Container == "" && !strings.Contains(p.Remote, "://"):
+		return " in " + present.Cut(present.Project(p.CWD), projectCell-machineCell) + " on " + present.Cut(present.Line(p.Remote), machineCell-len(" on "))
+	case p.CWD != "" && p.Container != "":
+		return " in " + present.Cut(present.Project(p.CWD), projectCell) + " in a container"
+	case p.CWD != "":
+		return " in " + present.Cut(present.Project(p.CWD), projectCell)
+	case p.Remote != "":
+		return " on " + present.Cut(present.Line(p.Remote), projectCell)
 	}
 	return ""
 }
 
-func topic(s adapters.Session) string {
-	return present.Isolate(present.Cut(present.Topic(s), topicCells))
+func topic(t adapters.Topic) string {
+	return present.Isolate(present.Cut(present.Topic(t), topicCells))
 }
 
 // howEnded returns the outcome in words, or an empty string if it is unknown.
-func howEnded(s adapters.Session) string { return present.Line(present.Outcome(&s)) }
+func howEnded(s *adapters.State) string { return present.Line(present.Outcome(s)) }
 
 // howItEnded returns the outcome in words, or how the process of a launch ended of which the agent records none.
 func howItEnded(s *app.Session) string {
-	how := howEnded(present.Brief(s.Session))
+	how := howEnded(&s.State)
 	switch l := s.Launch; {
 	case how != "" || l == nil:
 	case l.Signal != "":

@@ -17,7 +17,7 @@ import (
 func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	s, before := &ev.Session, &ev.Before
 	key := replyKey(s)
-	inTurn := before.Status == adapters.Working || before.Status == adapters.Waiting || mayWait(before)
+	inTurn := before.InTurn() || mayWait(before)
 	switch {
 	case s.Parent != "":
 		return nil
@@ -26,11 +26,11 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	case ev.Kind != app.Changed || !inTurn || s.Outcome == adapters.Interrupted:
 		return p.replyAnswered(key, ev)
 	case endedUnattended(ev):
-		return p.told(endKind(&s.Session), "finished "+string(s.Agent)+" "+s.ID, ev, l)
+		return p.told(endKind(&s.State), "finished "+string(s.Agent)+" "+s.ID, ev, l)
 	case s.Status != adapters.Idle || s.Suspended:
 		return p.replyAnswered(key, ev)
 	case s.Outcome == adapters.Failed, s.Outcome == adapters.Died:
-		return p.reply(endKind(&s.Session), key, ev, l)
+		return p.reply(endKind(&s.State), key, ev, l)
 	case s.Decision != "": // it asks, however long it took
 		return p.reply(Question, key, ev, l)
 	}
@@ -81,7 +81,7 @@ const oneShot = 2 * time.Second
 func (p *policy) endedWithTurn(ev *app.Event, l *look) bool {
 	s := &ev.Session
 	last, told := p.replies[replyKey(s)]
-	now := endKind(&s.Session)
+	now := endKind(&s.State)
 	same := last.kind == now || last.kind == Reply && now == Ended
 	if ev.Kind != app.Ended || !told || !last.shown || !same || l.now.Sub(last.told) >= oneShot || len(ev.With) > 0 {
 		return false
@@ -128,7 +128,7 @@ func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 		last := p.replies[key]
 		orders[0].sound = orders[0].sound && (!last.shown || !last.isOf(&ev.Session))
 		now := reply{kind: k, told: l.now, shown: true}
-		if present.Commands(&ev.Session.Session) > 0 {
+		if present.Commands(&ev.Session.State) > 0 {
 			now.goesOn = ev.Session.TurnStartedAt
 		}
 		p.replies[key] = now
@@ -139,7 +139,7 @@ func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 // replyAnswered returns the order to withdraw a reply once the session works again, or ended, or the call is over that might have waited.
 func (p *policy) replyAnswered(key string, ev *app.Event) []order {
 	last, told := p.replies[key]
-	goesOn := ev.Session.Status == adapters.Working || ev.Session.Status == adapters.Waiting || mayWait(&ev.Before)
+	goesOn := ev.Session.InTurn() || mayWait(&ev.Before)
 	if !told || ev.Kind != app.Ended && !goesOn {
 		return nil
 	}
@@ -181,13 +181,13 @@ func FinishedText(ev app.Event) Text {
 		what = " may ask you"
 	case s.Unattended || ev.TerminalEnded || s.Status == adapters.Stopped:
 		what = " finished"
-	case endKind(&s) == Limit:
+	case endKind(&s.State) == Limit:
 		what = " reached a rate limit"
-	case endKind(&s) == Failed:
+	case endKind(&s.State) == Failed:
 		what = " failed"
 	}
 	return Text{
-		Title: present.AgentName(s.Agent) + what + place(s),
-		Body:  lines(topic(s), sentence(howEnded(s), ran(ev)), strings.Join(present.Background(&s), " · ")),
+		Title: present.AgentName(s.Agent) + what + place(&s.Place),
+		Body:  lines(topic(s.Topic), sentence(howEnded(&s.State), ran(ev)), strings.Join(present.Background(&s.State), " · ")),
 	}
 }

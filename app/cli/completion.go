@@ -158,7 +158,7 @@ func (c *completions) sessions(since time.Duration) (out []cobra.Completion) {
 			continue
 		}
 		text := present.Status(s.Session) + ", " + present.Project(s.CWD)
-		if topic := present.Topic(s.Session); topic != "" {
+		if topic := present.Topic(s.Topic); topic != "" {
 			text += ": " + topic
 		}
 		out = append(out, cobra.CompletionWithDesc(present.Line(s.ID), present.Cut(text, 70)))

@@ -94,7 +94,7 @@ func sessionsNamed(sessions []*app.Session, name string) []app.Session {
 		case s.Parent != "":
 		case strings.ToLower(present.Project(brief.CWD)) == name:
 			ranks[rank] = append(ranks[rank], *s)
-		case strings.Contains(strings.ToLower(present.Topic(brief)), name):
+		case strings.Contains(strings.ToLower(present.Topic(brief.Topic)), name):
 			ranks[rank+1] = append(ranks[rank+1], *s)
 		}
 	}

@@ -61,8 +61,8 @@ func sessionStatus(o *output, s *app.Session) []fact {
 		{"session", present.Line(s.ID)},
 		{"agent", strings.TrimSpace(present.AgentName(s.Agent) + " " + present.Line(s.Version))},
 		{"status", paint(o, s, sign(s)+" "+present.Status(s.Session))},
-		{"last turn", ifelse(s.Status == adapters.Idle, present.Outcome(&s.Session), "")}, // the status of a stopped session says it already
-		{"evidence", present.Evidence(s.Session)},
+		{"last turn", ifelse(s.Status == adapters.Idle, present.Outcome(&s.State), "")}, // the status of a stopped session says it already
+		{"evidence", present.Evidence(&s.State)},
 	}
 	if s.Stale != nil {
 		facts = append(facts, fact{"stale since", s.Stale.Since.Local().Format(time.TimeOnly) + ", " + present.Line(s.Stale.Reason)})

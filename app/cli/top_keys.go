@@ -212,7 +212,7 @@ func (t *topScreen) decision(key string) (d adapters.Decision, ok bool) {
 	case !r.CanReply || len(r.Questions) != 1:
 		t.message = "answer it with rollcall answer"
 		if s := t.session(); s != nil {
-			t.message += ", or " + present.Where(&s.Session)
+			t.message += ", or " + present.Where(&s.Owner)
 		}
 	default:
 		return t.option(int(key[0] - '0'))

@@ -71,7 +71,7 @@ func (c *topChoice) arrange(sessions []app.Session) []app.Session {
 // fits reports whether a row has each word of the filter in one of its cells.
 func (c *topChoice) fits(r *row) bool {
 	cells := r.cells
-	cells[colAge], cells[colUses] = present.Line(r.session.ID), present.Topic(r.session.Session) // in place of numbers that change
+	cells[colAge], cells[colUses] = present.Line(r.session.ID), present.Topic(r.session.Topic) // in place of numbers that change
 	text := strings.ToLower(strings.Join(cells[:], "\x00"))
 	for word := range strings.FieldsSeq(strings.ToLower(c.filter)) {
 		if !strings.Contains(text, word) {

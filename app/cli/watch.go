@@ -267,7 +267,7 @@ func eventLine(e *app.Event, width int) string {
 	if s.Machine != "" {
 		project += " @" + present.Line(s.Machine)
 	}
-	return watchLine(width, e.At, what, present.AgentName(s.Agent), project, present.Topic(s.Session))
+	return watchLine(width, e.At, what, present.AgentName(s.Agent), project, present.Topic(s.Topic))
 }
 
 // watchLine returns a line of aligned columns for a terminal of width cells; 0: there is no terminal, and nothing is cut.

@@ -71,8 +71,8 @@ func WithValue(fields ...Field) []Field {
 func statusFields(s *app.Session, now time.Time) []Field {
 	fields := WithValue(
 		Field{Name: "Status", Value: statusLine(s)},
-		Field{Name: "Last turn", Value: present.Outcome(&s.Session)},
-		Field{Name: "Why it failed", Value: present.FailedWhy(s.Session)},
+		Field{Name: "Last turn", Value: present.Outcome(&s.State)},
+		Field{Name: "Why it failed", Value: present.FailedWhy(&s.State)},
 		Field{Name: "Left behind", Value: present.When(s.LeftBehind > 0, english.Plural(s.LeftBehind, "process", "processes"))},
 		Field{Name: "Evidence", Value: present.Short(s.Evidence)},
 	)
@@ -210,7 +210,7 @@ const maxLinks = 20
 // sessionName returns a session's topic, or its id if it has none, with its status.
 func sessionName(s *app.Session) string {
 	t := present.Brief(s.Session)
-	if topic := present.Topic(t); topic != "" {
+	if topic := present.Topic(t.Topic); topic != "" {
 		return present.Cut(topic, 60) + " (" + present.Status(t) + ")"
 	}
 	return present.Short(s.ID) + " (" + present.Status(t) + ")"

@@ -17,7 +17,7 @@ const MaxText = 600
 
 // Title returns the topic of a session, or else the name of its folder.
 func Title(s *app.Session) string {
-	if topic := present.Topic(present.Brief(s.Session)); topic != "" {
+	if topic := present.Topic(present.Brief(s.Session).Topic); topic != "" {
 		return topic
 	}
 	return present.Project(s.CWD)

@@ -288,7 +288,7 @@ func awayEnv(s *app.Session) []string {
 		"ROLLCALL_AGENT":       string(s.Agent),
 		"ROLLCALL_CWD":         folder,
 		"ROLLCALL_WAITING_FOR": string(s.WaitingFor),
-		"ROLLCALL_SUMMARY":     present.Cut(present.Line(present.Topic(s.Session)), summaryCell),
+		"ROLLCALL_SUMMARY":     present.Cut(present.Line(present.Topic(s.Topic)), summaryCell),
 	})
 }
 

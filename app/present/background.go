@@ -10,7 +10,7 @@ import (
 )
 
 // Background returns what goes on in a session although its turn is over: "2 commands run", "wakes at 14:30".
-func Background(s *adapters.Session) (words []string) {
+func Background(s *adapters.State) (words []string) {
 	if n := Commands(s); n > 0 {
 		words = append(words, english.Plural(n, "command", "")+english.PluralWord(n, " runs", " run"))
 	}
@@ -35,7 +35,7 @@ func span(d time.Duration) string {
 }
 
 // Commands returns how many commands run in the background of a session.
-func Commands(s *adapters.Session) (n int) {
+func Commands(s *adapters.State) (n int) {
 	for _, b := range s.Background {
 		if b.Kind == adapters.Running {
 			n++

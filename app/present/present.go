@@ -81,7 +81,7 @@ func Status(s adapters.Session) string {
 		if s.IsProcess() {
 			return "open, " + noSession
 		}
-		return strings.Join(append([]string{"idle" + afterTurn(&s)}, Background(&s)...), " · ")
+		return strings.Join(append([]string{"idle" + afterTurn(&s.State)}, Background(&s.State)...), " · ")
 	case adapters.Working:
 		if s.Limited {
 			return "working, " + limited
@@ -90,7 +90,7 @@ func Status(s adapters.Session) string {
 			return "working, no sign of life for " + span(s.Quiet)
 		}
 	case adapters.Stopped:
-		return cmp.Or(Outcome(&s), "stopped")
+		return cmp.Or(Outcome(&s.State), "stopped")
 	case adapters.Unknown:
 		if IsNotRead(&s) {
 			return "not read"
@@ -123,7 +123,7 @@ func suspended(s *adapters.Session) string {
 	case s.IsProcess():
 		return "suspended, " + noSession
 	}
-	return "suspended" + afterTurn(s)
+	return "suspended" + afterTurn(&s.State)
 }
 
 func waitingFor(w adapters.WaitingFor) string {
@@ -140,7 +140,7 @@ func waitingFor(w adapters.WaitingFor) string {
 const limited = "rate limit reached"
 
 // afterTurn returns the suffix of an idle session's status for a last turn that failed, was interrupted or left something to the user's decision.
-func afterTurn(s *adapters.Session) string {
+func afterTurn(s *adapters.State) string {
 	switch {
 	case s.MayAsk:
 		return ", or asks you"
@@ -157,7 +157,7 @@ func afterTurn(s *adapters.Session) string {
 }
 
 // Outcome returns how the last turn of a session ended: "died in mid-turn".
-func Outcome(s *adapters.Session) string {
+func Outcome(s *adapters.State) string {
 	switch s.Outcome {
 	case adapters.Completed:
 		return "turn complete"
@@ -221,19 +221,19 @@ func Begin(s string, n int) string {
 	return s[:n]
 }
 
-// Where returns s.Where with a program name that is one clean line.
-func Where(s *adapters.Session) string {
-	shown := adapters.Session{Owner: adapters.Owner{Host: Line(s.Host)}}
+// Where returns o.Where with a program name that is one clean line.
+func Where(o *adapters.Owner) string {
+	shown := adapters.Owner{Host: Line(o.Host)}
 	return shown.Where()
 }
 
 // Topic returns the title of the session, or else its last prompt or its first prompt, as one clean line. It is empty if
 // none is known.
-func Topic(s adapters.Session) string {
-	for _, t := range []string{s.Name, s.Title, s.LastPrompt, s.FirstPrompt} {
-		t = Line(t)
-		if t != "" {
-			return t
+func Topic(t adapters.Topic) string {
+	for _, text := range []string{t.Name, t.Title, t.LastPrompt, t.FirstPrompt} {
+		text = Line(text)
+		if text != "" {
+			return text
 		}
 	}
 	return ""
@@ -242,7 +242,7 @@ func Topic(s adapters.Session) string {
 // Doing returns what happens in a session, as one clean line: why its last turn failed, the running tool and for how long ("make test · 3 m"), the beginning of the last reply, or, where
 // nothing else is known, its topic. Marks of Markdown are left out of a reply. The user's own name for the session comes first.
 func Doing(s adapters.Session, now time.Time) string {
-	if why := FailedWhy(s); why != "" {
+	if why := FailedWhy(&s.State); why != "" {
 		s.Doing = why
 	}
 	text, name := Line(s.Doing), Line(s.Name)
@@ -252,7 +252,7 @@ func Doing(s adapters.Session, now time.Time) string {
 	}
 	switch {
 	case text == "":
-		return Topic(s)
+		return Topic(s.Topic)
 	case s.Status == adapters.Working && !s.DoingSince.IsZero() && now.Sub(s.DoingSince) >= time.Minute:
 		return Cut(text, doingWidth) + " · " + Since(s.DoingSince, now)
 	case s.Status == adapters.Idle, s.Status == adapters.Stopped: // the beginning of a reply, in Markdown; a command keeps its marks
@@ -265,7 +265,7 @@ func Doing(s adapters.Session, now time.Time) string {
 var failedWhy = regexp.MustCompile(`(?:last turn (?:failed|ended)|error)[^()]* \((.+)\)$`)
 
 // FailedWhy returns why the last turn of a session failed, in the agent's words and as one clean line; empty: it did not fail, or the agent recorded no reason.
-func FailedWhy(s adapters.Session) string {
+func FailedWhy(s *adapters.State) string {
 	if found := failedWhy.FindStringSubmatch(s.Evidence); s.Outcome == adapters.Failed && found != nil {
 		return Line(found[1])
 	}
@@ -368,7 +368,7 @@ const leastPath = 16
 func Width(s string) int { return uniseg.StringWidth(s) }
 
 // Evidence returns the session's evidence as one clean line.
-func Evidence(s adapters.Session) string { return Line(s.Evidence) }
+func Evidence(s *adapters.State) string { return Line(s.Evidence) }
 
 // Count returns a number of tokens with a comma between thousands: "1,234,567".
 func Count(n int64) string { return humanize.Comma(n) }

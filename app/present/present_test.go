@@ -145,7 +145,7 @@ func TestStatus(t *testing.T) {
 
 func TestWhere(t *testing.T) {
 	for host, want := range map[string]string{"": "in its terminal", "Zed": "in Zed", "SDK (Python)": "in SDK (Python)"} {
-		if got := Where(&adapters.Session{Owner: adapters.Owner{Host: host}}); got != want {
+		if got := Where(&adapters.Owner{Host: host}); got != want {
 			t.Errorf("%q: %q, want %q", host, got, want)
 		}
 	}
@@ -153,11 +153,11 @@ func TestWhere(t *testing.T) {
 
 func TestTopic(t *testing.T) {
 	s := adapters.Session{Topic: adapters.Topic{FirstPrompt: "first", LastPrompt: "last"}}
-	if got := Topic(s); got != "last" {
+	if got := Topic(s.Topic); got != "last" {
 		t.Errorf("got %q", got)
 	}
 	s.Title = " \x1b[1mNamed\x1b[0m "
-	if got := Topic(s); got != "Named" {
+	if got := Topic(s.Topic); got != "Named" {
 		t.Errorf("got %q", got)
 	}
 	for folder, want := range map[string]string{"/src/shop/1": "shop/1", "/src/shop/.claude/worktrees/2/": "shop/2", "/1/2": "2", "/": "/", "/src/2048b": "2048b",
@@ -262,13 +262,13 @@ func TestFailedWhy(t *testing.T) {
 			State: adapters.State{Status: adapters.Idle, Outcome: adapters.Failed, Evidence: evidence},
 			Topic: adapters.Topic{Title: "Add limits", Doing: "I begin."},
 		}
-		if got := FailedWhy(s); got != want {
+		if got := FailedWhy(&s.State); got != want {
 			t.Errorf("%q: %q, want %q", evidence, got, want)
 		}
 		if got := Doing(s, time.Time{}); got != cmp.Or(want, "I begin.") {
 			t.Errorf("%q: it does %q", evidence, got)
 		}
-		if s.Outcome = adapters.Completed; FailedWhy(s) != "" {
+		if s.Outcome = adapters.Completed; FailedWhy(&s.State) != "" {
 			t.Errorf("%q: the turn did not fail", evidence)
 		}
 	}

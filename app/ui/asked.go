@@ -19,7 +19,7 @@ func askedText(a *answer.Asked, nested bool, now time.Time) rowText {
 	switch {
 	case asks.Text != "":
 	case a.Entry.Read:
-		asks.Text = "answer it " + present.Where(&s.Session)
+		asks.Text = "answer it " + present.Where(&s.Owner)
 	default:
 		asks.Text = "reading what it asks…"
 	}

@@ -324,7 +324,7 @@ func (d *detailPane) markPrimary(s *app.Session) {
 func (d *detailPane) showTrouble(s *app.Session) (moved bool) {
 	icon, text := widgets.NewIcon("stale", widgets.ColorWaiting), describe.Stale(s)
 	if text == "" && s.Outcome == adapters.Failed {
-		icon, text = widgets.NewIcon("failed", widgets.ColorBad), "The turn failed: "+cmp.Or(present.FailedWhy(s.Session), present.Evidence(s.Session))
+		icon, text = widgets.NewIcon("failed", widgets.ColorBad), "The turn failed: "+cmp.Or(present.FailedWhy(&s.State), present.Evidence(&s.State))
 	}
 	d.trouble.SetIcon(icon)
 	return d.trouble.Set(present.Cut(text, 600))

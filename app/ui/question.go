@@ -59,7 +59,7 @@ func (f *questionForm) set(r *answer.Request) {
 	}
 	f.tooMany = len(r.Questions) > maxQuestions || slices.ContainsFunc(r.Questions, func(q adapters.Question) bool { return len(q.Options) > maxOptions })
 	if f.tooMany {
-		f.rows.Add(widgets.Hint("The request has more questions or options than fit here: answer it " + present.Short(present.Where(&f.view.item.Entry.Session.Session)) + "."))
+		f.rows.Add(widgets.Hint("The request has more questions or options than fit here: answer it " + present.Short(present.Where(&f.view.item.Entry.Session.Owner)) + "."))
 		return
 	}
 	f.quick = r.CanReply && len(r.Questions) == 1 && !r.Questions[0].Several

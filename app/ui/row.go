@@ -106,7 +106,7 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 		w.second, w.secondColor = present.When(s.Machine != "", describe.OnMachine(s)+" · ")+present.Cut(describe.Stale(s), describe.MaxText), widgets.ColorWaiting
 		return w
 	}
-	topic, doing := present.Topic(short), cmp.Or(asks.Topic(), present.Doing(short, now))
+	topic, doing := present.Topic(short.Topic), cmp.Or(asks.Topic(), present.Doing(short, now))
 	if len(asks.Dangers) > 0 {
 		w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
 	}

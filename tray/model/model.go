@@ -298,7 +298,7 @@ func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 func activity(s adapters.Session, now time.Time) string {
 	status, topic := present.Status(s), present.Doing(s, now)
 	if s.Status == adapters.Unknown && !present.IsNotRead(&s) {
-		topic = present.Evidence(s)
+		topic = present.Evidence(&s.State)
 	}
 	switch {
 	case topic == "":
@@ -327,8 +327,8 @@ func EndedRows(ended []app.Event, now time.Time) []Row {
 	for i := range ended[:min(len(ended), MaxEnded)] {
 		ev := &ended[i]
 		brief := present.Brief(ev.Session.Session)
-		how := cmp.Or(present.Outcome(&brief), "ended")
-		if topic := present.Topic(brief); topic != "" {
+		how := cmp.Or(present.Outcome(&brief.State), "ended")
+		if topic := present.Topic(brief.Topic); topic != "" {
 			how += ": " + topic
 		}
 		head := endedMark + " " + present.Cut(present.Project(brief.CWD), projectWidth) + separator +

@@ -80,7 +80,7 @@ func (a *Asked) WhyNot(policy settings.Answering) string {
 	if a.Entry.Place != "" {
 		place = " (" + present.Cut(present.Short(a.Entry.Place), 160) + ")"
 	}
-	r, there := a.Request, present.Short(present.Where(&a.Entry.Session.Session))+place
+	r, there := a.Request, present.Short(present.Where(&a.Entry.Session.Owner))+place
 	switch {
 	case !a.Entry.Read:
 		return ""

@@ -54,13 +54,12 @@ func (a *Answers) WhyNoPrompt(s *app.Session) string {
 	case s.IsProcess():
 		return "A session begins with the first prompt that is given there."
 	}
-	return present.AgentName(s.Agent) + " takes prompts only " + present.Where(&s.Session) + " here."
+	return present.AgentName(s.Agent) + " takes prompts only " + present.Where(&s.Owner) + " here."
 }
 
 // CanInterrupt reports whether a surface offers to interrupt s now. Only the attempt shows whether it is possible.
 func (a *Answers) CanInterrupt(s *app.Session) bool {
-	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
-	return a.TakesInterrupts(s) && inTurn && s.Machine == "" && s.Stale == nil && !s.Suspended
+	return a.TakesInterrupts(s) && s.InTurn() && s.Machine == "" && s.Stale == nil && !s.Suspended
 }
 
 // Send gives an idle session a prompt. With queue, a session that works gets the prompt after its turn; without queue, Send

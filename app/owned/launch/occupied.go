@@ -22,7 +22,7 @@ const topicWidth = 60
 func (e *OccupiedError) Error() string {
 	s := &e.Session
 	who := fmt.Sprintf("%s session %s", present.AgentName(s.Agent), present.Line(present.ShortID(&s.Session)))
-	if topic := present.Topic(present.Brief(s.Session)); topic != "" {
+	if topic := present.Topic(present.Brief(s.Session).Topic); topic != "" {
 		who = fmt.Sprintf("“%s” (%s", present.Cut(topic, topicWidth), present.AgentName(s.Agent))
 	} else if s.IsProcess() {
 		who = fmt.Sprintf("%s process %d", present.AgentName(s.Agent), s.Process.PID)

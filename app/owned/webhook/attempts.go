@@ -116,7 +116,7 @@ func (s *Sender) payload(ctx context.Context, e *app.Event) Payload {
 // payloadOf returns a message with the fields that come from the session.
 func (s *Sender) payloadOf(ctx context.Context, x *app.Session) Payload {
 	p := Payload{HookType: "session.stopped", SessionID: x.ID, Agent: x.Agent, CWD: x.CWD, Outcome: x.Outcome,
-		Summary: present.Cut(present.Line(present.Topic(x.Session)), summary)}
+		Summary: present.Cut(present.Line(present.Topic(x.Topic)), summary)}
 	if s.cfg.ExitCode != nil {
 		p.ExitStatus = s.cfg.ExitCode(ctx, x)
 	}

@@ -122,7 +122,7 @@ type WaitingPayload struct {
 func WaitingMessage(x *app.Session, at time.Time) WaitingPayload {
 	return WaitingPayload{
 		HookType: "session.waiting", SessionID: x.ID, Agent: x.Agent, CWD: x.CWD, WaitingFor: x.WaitingFor,
-		Summary: present.Cut(present.Line(present.Topic(x.Session)), summary), Timestamp: at.UTC(), Meta: metaOf(x),
+		Summary: present.Cut(present.Line(present.Topic(x.Topic)), summary), Timestamp: at.UTC(), Meta: metaOf(x),
 	}
 }
 
