@@ -268,6 +268,37 @@ func TestDesktopClosedTwice(t *testing.T) {
 	p.end()
 }
 
+// TestDesktopWindowAfterSleep: a window that drew nothing for longer than Fyne keeps what it draws, as while the computer slept, and then draws at once because the
+// pointer was moved, still shows what changes.
+func TestDesktopWindowAfterSleep(t *testing.T) {
+	d := newScreen(t, desktoptest.Options{})
+	p := d.open("FYNE_CACHE=1s")
+	p.activate()
+	d.drawn()
+	colour := func(over bool) color.RGBA { // of the button New agent
+		place := func(y string) (at image.Point) {
+			d.xdotool("mousemove", "--window", p.id, "30", y)
+			_, err := fmt.Sscanf(d.xdotool("getmouselocation"), "x:%d y:%d", &at.X, &at.Y)
+			must.Do(t, err)
+			return at
+		}
+		at := place("625")
+		if !over {
+			place("500")
+		}
+		return must.Get(d.Image())(t).RGBAAt(at.X, at.Y)
+	}
+	must.Do(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+	was := colour(true)
+	time.Sleep(11 * time.Second) // the sleep: Fyne looks only every 10 s for what it did not draw
+	must.Do(t, p.cmd.Process.Signal(syscall.SIGCONT))
+	for i := range 6 {
+		eventually.True(t, "another colour of the button", func() bool { return (colour(i%2 == 0) == was) == (i%2 == 1) })
+	}
+	d.key("ctrl+w")
+	p.end()
+}
+
 func TestDesktopWindowSizeIsRemembered(t *testing.T) {
 	d := newScreen(t, desktoptest.Options{})
 	has := func(p *process) func() bool {

@@ -86,6 +86,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 		go listen(closed, o.Instance, content, win)
 		go followTheme(coreCtx, a, o.Content.Live, desktop, isDark, known)
 		go closeAtEnd(ctx, win, closed)
+		go redrawAfterSleep(closed, win)
 	})
 	defer content.Close()
 	if err := show(win); err != nil {
