@@ -36,7 +36,7 @@ type screen struct {
 
 func newScreen(t *testing.T, o desktoptest.Options) *screen {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
 	t.Cleanup(cancel)
 	return &screen{desktoptest.For(t, o), t, ctx}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // journey opens a window over sessions that ask, and one with a long conversation. It returns the folder that a launch can work in.
-func journey(t *testing.T, o desktoptest.Options) (*process, string) {
+func journey(t *testing.T, o desktoptest.Options, env ...string) (*process, string) {
 	d := newScreen(t, o)
 	folder := t.TempDir()
 	work := filepath.Join(folder, "work")
@@ -28,7 +28,7 @@ func journey(t *testing.T, o desktoptest.Options) (*process, string) {
 		_ = agent.Process.Kill()
 		_ = agent.Wait()
 	})
-	p := d.open(fmt.Sprint(walkVariable, "=", agent.Process.Pid), settingsVariable+"="+filepath.Join(folder, "config.toml"), journeyVariable+"="+folder, "FYNE_CACHE=1s") // as if a page had been out of sight for a minute
+	p := d.open(append(env, fmt.Sprint(walkVariable, "=", agent.Process.Pid), settingsVariable+"="+filepath.Join(folder, "config.toml"), journeyVariable+"="+folder)...)
 	p.activate()
 	d.drawn()
 	return p, work
@@ -40,7 +40,7 @@ func (p *process) sees(text string) {
 	eventually.True(p.d.t, "the text "+text, p.has(text))
 }
 
-// place returns where in the window a text is; empty: it is not in sight.
+// place returns where in the window a text is, and whether a click there reaches it; empty: it is not in sight.
 func (p *process) place(text string) []string {
 	p.d.t.Helper()
 	return strings.Fields(p.ask("where", text))
@@ -60,7 +60,7 @@ func isThere(path, want string) func() bool {
 // TestDesktopJourneyByKeys: by keys alone the user allows, denies with a message, finds in a long conversation and reads it to its ends, launches, searches, reads the
 // usage, changes a setting, and comes back. The focus is in sight at every step, and Fyne logs nothing.
 func TestDesktopJourneyByKeys(t *testing.T) {
-	p, work := journey(t, desktoptest.Options{})
+	p, work := journey(t, desktoptest.Options{}, "FYNE_CACHE=1s") // as if a page had been out of sight for a minute
 	d := p.d
 	d.key("ctrl+0")
 	p.tabTo("*ui.sessionList")

@@ -14,7 +14,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
@@ -79,9 +79,9 @@ func (c *walkCore) Run(ctx context.Context) error {
 	return c.Core.Run(ctx)
 }
 
-// obey answers each line of standard input: "focus" with the widget that has the focus, its address, and what a person sees of it; "where TEXT" with the place on the
-// screen, within the window, of the first widget that is in sight and has this text, or of the last one if the text begins with "last ", or with nothing. A button
-// that is disabled is not there.
+// obey answers each line of standard input: "focus" with the widget that has the focus, its address, and what a person sees of it; "where TEXT" with the place
+// within the window of the first widget that is in sight and has this text, or of the last one if the text begins with "last ", and whether a click there reaches it,
+// or with nothing. A button that is disabled is not there.
 func obey() {
 	for s := bufio.NewScanner(os.Stdin); s.Scan(); {
 		fyne.DoAndWait(func() {
@@ -153,41 +153,86 @@ func (a area) within(b area) area {
 	return area{fyne.NewPos(max(a.from.X, b.from.X), max(a.from.Y, b.from.Y)), fyne.NewPos(min(a.to.X, b.to.X), min(a.to.Y, b.to.Y))}
 }
 
-// placeOf returns the place in pixels of the middle of the first object that has this text, in what lies over the window or else in it; empty: nothing in
-// sight has it. What is scrolled out of its part of the window is not in sight.
+// seen is an object of the window: where it is, the part of the window in which it can be seen, and the part in which Fyne looks for it below the pointer.
+type seen struct {
+	o               fyne.CanvasObject
+	at, sight, clip area
+}
+
+// walk calls visit for the object and for what is visible in it, what lies above later, as Fyne does. It leaves out what is in an object for which visit returns false.
+func (x seen) walk(visit func(seen) bool) {
+	if !x.o.Visible() {
+		return
+	}
+	from := x.at.from.Add(x.o.Position())
+	x.at = area{from, from.Add(x.o.Size())}
+	var parts []fyne.CanvasObject
+	_, isClip := x.o.(fyne.Scrollable)
+	switch o := x.o.(type) {
+	case *fyne.Container:
+		parts = o.Objects
+	case fyne.Widget:
+		r := test.WidgetRenderer(o)
+		parts = r.Objects()
+		_, cuts := r.(interface{ IsClip() })
+		isClip = isClip || cuts
+	}
+	if isClip {
+		x.sight = x.sight.within(x.at)
+		x.clip = x.at
+	}
+	if !visit(x) {
+		return
+	}
+	for _, part := range parts {
+		seen{part, x.at, x.sight, x.clip}.walk(visit)
+	}
+}
+
+// placeOf returns the place in pixels of the middle of the first object that has this text, in what lies over the window or else in it, and whether a click
+// there reaches it; empty: nothing in sight has the text, or Fyne has yet to draw it. What is scrolled out of its part of the window is not in sight.
 func placeOf(c fyne.Canvas, text string) string {
-	in := c.Content()
+	window := area{fyne.NewPos(0, 0), fyne.NewPos(c.Size().Components())}
+	all := seen{c.Content(), area{}, window, window}
 	if top := c.Overlays().Top(); top != nil {
-		in = top
+		all.o = top
 	}
 	text, isLast := strings.CutPrefix(text, "last ")
-	var place string
-	var look func(o fyne.CanvasObject, sight area)
-	look = func(o fyne.CanvasObject, sight area) {
-		button, isButton := o.(*widgets.Button)
-		if place != "" && !isLast || !o.Visible() || isButton && button.Disabled() {
-			return
+	var found seen
+	all.walk(func(x seen) bool {
+		button, isButton := x.o.(*widgets.Button)
+		switch {
+		case isButton && button.Disabled():
+			return false
+		case textOf(x.o) == text && x.sight.has(x.at.middle()):
+			if found.o == nil || isLast {
+				found = x
+			}
+			return false
 		}
-		if at := middleOf(o); textOf(o) == text && sight.has(at) {
-			place = fmt.Sprint(int(at.X*c.Scale()), " ", int(at.Y*c.Scale()))
-			return
-		}
-		var parts []fyne.CanvasObject
-		switch o := o.(type) {
-		case *fyne.Container:
-			parts = o.Objects
-		case *container.Scroll:
-			sight = sight.within(areaOf(o))
-			parts = test.WidgetRenderer(o).Objects()
-		case fyne.Widget:
-			parts = test.WidgetRenderer(o).Objects()
-		}
-		for _, part := range parts {
-			look(part, sight)
-		}
+		return true
+	})
+	if found.o == nil || fyne.CurrentApp().Driver().CanvasForObject(found.o) == nil {
+		return ""
 	}
-	look(in, area{fyne.NewPos(0, 0), fyne.NewPos(c.Size().Components())})
-	return place
+	at := found.at.middle()
+	return fmt.Sprint(int(at.X*c.Scale()), " ", int(at.Y*c.Scale()), " ", isReached(all, found.o, at))
+}
+
+// isReached reports whether Fyne presses o for a click at this place, or what o lies on, and nothing that lies above.
+func isReached(all seen, o fyne.CanvasObject, at fyne.Position) (reached bool) {
+	passed := false
+	all.walk(func(x seen) bool {
+		switch x.o.(type) {
+		case fyne.Tappable, fyne.SecondaryTappable, fyne.DoubleTappable, fyne.Focusable, desktop.Mouseable:
+			if x.at.has(at) && x.clip.has(at) {
+				reached = !passed
+			}
+		}
+		passed = passed || x.o == o
+		return x.o != o
+	})
+	return reached
 }
 
 func (a *walkAgent) Name() adapters.Name { return agentname.ClaudeCode }
