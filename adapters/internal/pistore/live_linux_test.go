@@ -2,6 +2,7 @@ package pistore
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,7 @@ func TestStatus(t *testing.T) {
 		{"prompt", func(s *script) { s.prompt(2*second, "x") }, "working", "stopped died", "the prompt has no answer yet"},
 		{"answer", func(s *script) { s.prompt(2*second, "x").answer(3*second, "stop") }, "idle completed", "stopped completed", "completed"},
 		{"cut off", func(s *script) { s.prompt(2*second, "x").answer(3*second, "length") }, "idle completed", "stopped completed", "length limit"},
+		{"cut off and left out", func(s *script) { s.prompt(2*second, "x").answer(3*second, "length").omit(3 * second) }, "idle completed", "stopped", "not asked again"},
 		{"aborted", func(s *script) { s.prompt(2*second, "x").answer(3*second, "aborted") }, "idle interrupted", "stopped interrupted", "interrupted"},
 		{"tool", func(s *script) { s.prompt(2*second, "x").answer(3*second, "toolUse", call("a", "ls")) }, "working", "stopped died", "bash has no result yet"},
 		{"one of two tools", func(s *script) {
@@ -105,6 +107,29 @@ func TestRetryCancelled(t *testing.T) {
 	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "unknown"})
 	if e := got[idA].Evidence; !strings.Contains(e, "the user cancelled it, which Pi does not record") {
 		t.Error(e)
+	}
+}
+
+// An answer that was cut off is left out of the context before Pi compacts it, and asks again only if that goes well.
+func TestCutOff(t *testing.T) {
+	w := newFixture(t)
+	p, _ := w.start(agentname.Pi, w.cwd())
+	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().prompt(2*second, "x").answer(3*second, "length").omit(3 * second))
+	left := p.Started.Add(4 * second)
+	w.now = left.Add(second)
+	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "working"})
+	if again := got[idA].AskAgain; again.Sub(left.Add(2*second)).Abs() > time.Millisecond { // which files have
+		t.Errorf("to be asked again at %v", again)
+	}
+	w.now = left.Add(3 * second)
+	w.expect(w.store(agentname.Pi), map[string]string{idA: "idle completed"})
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(w.home, "model"))
+	w.check(err)
+	t.Cleanup(func() { listener.Close() })
+	w.order(p, order{Dial: listener.Addr().String()})
+	got = w.expect(w.store(agentname.Pi), map[string]string{idA: "unknown"})
+	if got[idA].AskAgain.IsZero() {
+		t.Error("not to be asked again")
 	}
 }
 

@@ -48,7 +48,7 @@ func (d *discovery) decideHosted(s *session, host, said string) adapters.State {
 	if d.inherited(s) {
 		outcome := adapters.Failed
 		if s.turn.state != failed {
-			outcome = adapters.Died
+			outcome = s.turn.brokenOff()
 		}
 		return kit.Idle(outcome, said+", before the process that has it now began; "+host)
 	}
@@ -56,6 +56,9 @@ func (d *discovery) decideHosted(s *session, host, said string) adapters.State {
 	case open:
 		return kit.Working(said + tools(s.owner) + "; " + host)
 	case retrying:
+		if t.isCut() {
+			return d.decideCut(s, host, said)
+		}
 		return d.decideRetry(s, host, said)
 	case maybe:
 		return kit.Unknown(said + ", which may have begun a turn; " + host)
@@ -107,6 +110,33 @@ func (d *discovery) decideRetry(s *session, host, said string) adapters.State {
 	return kit.Working(said + ", it is being retried; " + host)
 }
 
+// isCut reports whether an answer that was cut off was taken out of the context. Pi (1.6.0) compacts the context then, and asks again if it could; in a
+// short session it can't, and the turn is over without a record of that.
+func (t *turn) isCut() bool { return t.state == retrying && t.why == lengthLimit }
+
+// brokenOff returns the outcome of a turn that its records leave open, in a session whose process has ended.
+func (t *turn) brokenOff() adapters.Outcome {
+	if t.isCut() {
+		return ""
+	}
+	return adapters.Died
+}
+
+// quick is how long after the record of an answer that was cut off Pi may begin to ask for a summary.
+const quick = 2 * time.Second
+
+// decideCut returns the state of a session whose last answer was cut off and taken out of the context. No file shows that its process asks a model.
+func (d *discovery) decideCut(s *session, host, said string) adapters.State {
+	switch {
+	case d.now.Sub(s.turn.at) < quick:
+		return kit.Working(said + ", it may be tried again; " + host).Until(s.turn.at.Add(quick))
+	case s.owner != nil && d.isQuiet(s.owner):
+		return kit.Idle(adapters.Completed, said+", and the model was not asked again: the process has no connection; "+host)
+	}
+	// A connection that Pi keeps after the answer may stay open for minutes: it is looked at again less and less often.
+	return kit.Unknown(said + "; it is being tried again, or the turn is over, which Pi does not record; " + host).Until(d.now.Add(d.now.Sub(s.turn.at)))
+}
+
 // tools describes a process that a turn runs, for evidence.
 func tools(p *process) string {
 	if p == nil || len(p.children) == 0 {
@@ -119,7 +149,7 @@ func tools(p *process) string {
 func (d *discovery) decideStopped(s *session, said string) adapters.State {
 	outcome := s.turn.outcome
 	if s.busy() {
-		outcome = adapters.Died
+		outcome = s.turn.brokenOff()
 	}
 	return kit.Stopped(outcome, "no process has it; "+said)
 }
@@ -133,6 +163,9 @@ func (d *discovery) lastTurn(s *session) string {
 	case open:
 		return "turn open since " + kit.Clock(s.prompted, d.now) + ": " + t.why + " (" + when + ")"
 	case retrying:
+		if t.isCut() {
+			return "last answer " + t.why + " " + when
+		}
 		return fmt.Sprintf("attempt %d failed %s%s", max(t.errors, 1), when, kit.Quoted(t.why))
 	case failed:
 		return "last turn failed " + when + kit.Quoted(t.why)
