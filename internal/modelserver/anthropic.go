@@ -162,6 +162,9 @@ func writeMessages(w http.ResponseWriter, r wireRequest, p plan) error {
 	}
 	content := []map[string]any{{"type": "text", "text": p.text}}
 	stop := "end_turn"
+	if p.cut {
+		stop = "max_tokens"
+	}
 	if tool := messagesTool(r.tools, p); tool != nil {
 		content, stop = append(content, tool), "tool_use"
 	}

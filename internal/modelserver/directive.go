@@ -57,7 +57,7 @@ type plan struct {
 	hold  string // the answer waits for Release of this name
 	fail  int    // HTTP status; 0: answer
 	retry string // header Retry-After of a failure, in seconds; may be empty
-	cut   bool   // the answer ends at the limit of its tokens (chat completions, Gemini)
+	cut   bool   // the answer ends at the limit of its tokens
 	once  bool   // only the first request with this prompt fails
 	usage usage
 	// limits are the used shares of 5 hours and a week in per cent; nil: none are stated.

@@ -7,7 +7,7 @@
 //
 //	[[delay 20]]        answer after 20 s (fractions allowed)
 //	[[hold s17]]        answer, also a tool's result, when Release("s17", …) says how
-//	[[cut]]             answer, and state that the answer ends at the limit of its tokens (chat completions, Gemini)
+//	[[cut]]             answer, and state that the answer ends at the limit of its tokens
 //	[[say hello]]       answer "hello"
 //	[[bash touch x]]    answer with a call of the agent's shell tool
 //	[[call T {"a":1}]]  answer with a call of the tool T (Messages API)

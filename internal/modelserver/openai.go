@@ -221,6 +221,9 @@ func writeResponses(w http.ResponseWriter, r wireRequest, p plan) error {
 	}
 	response := map[string]any{"id": newID("resp_"), "object": "response", "created_at": time.Now().Unix(),
 		"model": r.model, "status": "completed", "output": output, "usage": responsesUsage(p.usage)}
+	if p.cut {
+		response["status"], response["incomplete_details"] = "incomplete", map[string]string{"reason": "max_output_tokens"}
+	}
 	if !r.stream {
 		writeJSON(w, http.StatusOK, response)
 		return nil
@@ -232,7 +235,7 @@ func writeResponses(w http.ResponseWriter, r wireRequest, p plan) error {
 		out.send("response.output_item.added", map[string]any{"output_index": i, "item": item, "sequence_number": 2*i + 1})
 		out.send("response.output_item.done", map[string]any{"output_index": i, "item": item, "sequence_number": 2*i + 2})
 	}
-	out.send("response.completed", map[string]any{"response": response, "sequence_number": 2*len(output) + 1})
+	out.send(fmt.Sprint("response.", response["status"]), map[string]any{"response": response, "sequence_number": 2*len(output) + 1})
 	return nil
 }
 
