@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rollcall/app"
 	"rollcall/internal/must"
 )
 
@@ -355,6 +356,40 @@ func TestGeminiHosted(t *testing.T) {
 		s.Asked("third one")
 		s.Becomes(byID(third), time.Now(), soon, "unknown")
 		s.Stays(byID(third), 2*time.Second, "unknown")
+	})
+}
+
+// The user leaves a session of a terminal for a new one, and that for the first again: each row is right, no session died that was left, and the end of
+// the process is told once.
+func TestGeminiLeavesSessions(t *testing.T) {
+	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal, agent := openGemini(s, r)
+		f := follow(s)
+		terminal.PromptUntil("first job", "Mock answer to: first job")
+		first := s.Becomes(byPrompt("first job"), time.Now(), soon, "idle/completed")
+		terminal.Enter("/clear")
+		second := terminal.Works(byPrompt("second job"), "second job [[delay 5]]")
+		if first.PID != agent.PID || second.PID != agent.PID || second.ID == first.ID {
+			t.Errorf("%v and %v, want process %d", first, second, agent.PID)
+		}
+		s.Becomes(byID(first.ID), time.Now(), soon, "stopped/completed")
+		s.Becomes(byID(second.ID), time.Now(), 2*soon, "idle/completed")
+
+		terminal.Enter("/resume")
+		terminal.Shows("Chat Sessions (2 total)")
+		terminal.Choose("Down", "❯ #2")
+		terminal.Answer("Enter", "Mock answer to: first job")
+		if again := terminal.Works(byID(first.ID), "third job [[delay 300]]"); again.PID != agent.PID {
+			t.Errorf("%v, want process %d", again, agent.PID)
+		}
+		s.Becomes(byID(second.ID), time.Now(), soon, "stopped/completed")
+		s.Kill(agent)
+		s.Becomes(byID(first.ID), time.Now(), soon, "stopped/died")
+		s.Becomes(byID(second.ID), time.Now(), soon, "stopped/completed")
+		f.tells(app.Ended, "first job")
+		if one, other := f.count(app.Ended, "first job"), f.count(app.Ended, "second job"); one != 1 || other > 1 {
+			t.Errorf("ends are told %d times and %d times", one, other)
+		}
 	})
 }
 
