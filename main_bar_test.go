@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -173,7 +174,7 @@ func (b *barOnSway) startWaybar(socket string) {
 	must.Do(b.t, errors.Join(os.WriteFile(b.wanted, []byte("{}\n"), 0o600), os.WriteFile(filepath.Join(dir, "rollcall"), []byte(program), 0o700)))
 	config, style := filepath.Join(dir, "config"), filepath.Join(dir, "style.css")
 	must.Do(b.t, errors.Join(os.WriteFile(config, fmt.Appendf(nil, barConfig, recipe, b.wanted), 0o600), os.WriteFile(style, []byte(barStyle), 0o600)))
-	env := append(b.env, "PATH="+dir+":"+os.Getenv("PATH"), "GDK_BACKEND=wayland", "WAYLAND_DISPLAY="+socket)
+	env := slices.Concat(b.env, []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "GDK_BACKEND=wayland", "WAYLAND_DISPLAY=" + socket})
 	b.waybar, b.log = b.run(nil, env, "waybar", "--config", config, "--style", style)
 }
 
