@@ -110,8 +110,10 @@ func runDouble(t *testing.T, cmd *exec.Cmd) *codexProcess {
 	out, err := cmd.StdoutPipe()
 	must.Do(t, err)
 	cmd.Stderr = os.Stderr
+	// What was recorded before is older than its start, and no record of it is as old: users are slower, Codex takes longer to its first turn, and a record
+	// has its time in whole milliseconds.
+	time.Sleep(2 * clockError)
 	must.Do(t, cmd.Start())
-	// No record of it is as old as its start: Codex takes longer to its first turn, and a record has its time in whole milliseconds.
 	time.Sleep(2 * clockError)
 	p := &codexProcess{t, cmd, in, bufio.NewScanner(out)}
 	t.Cleanup(p.kill)
