@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -65,9 +66,12 @@ func TestNoSignOfLife(t *testing.T) {
 	} {
 		x := quiet
 		change(&x)
-		if s := shown(x); s.Quiet != 0 || strings.Contains(s.Evidence, "no sign") {
-			t.Errorf("%s: %s", name, s.Evidence)
-		}
+		eventually.Nil(t, name, func() error { // on a busy machine a process may wait for a processor for as long
+			if s := shown(x); s.Quiet != 0 || strings.Contains(s.Evidence, "no sign") {
+				return errors.New(s.Evidence)
+			}
+			return nil
+		})
 	}
 	if s := shown(adapters.Session{Owner: adapters.Owner{Process: waits}, Times: adapters.Times{LastActivityAt: time.Now()}}); s.AskAgain.IsZero() || time.Until(s.AskAgain) > after {
 		t.Errorf("it is asked again at %v", s.AskAgain)

@@ -176,6 +176,7 @@ func TestYoungFolderBesideResumed(t *testing.T) {
 // rowsOf returns the rows of one agent.
 func rowsOf(t *testing.T, w *scene.Environment, agent adapters.Name) []adapters.Session {
 	t.Helper()
+	<-time.After(20 * time.Millisecond) // each process has begun by then also where it seems to have begun later: see slowly
 	for _, a := range New(w.Table, Config{Home: w.Home}) {
 		if a.Name() == agent {
 			roll, err := a.Discover(t.Context(), adapters.Query{})

@@ -285,9 +285,16 @@ func earlierOf(a, b time.Time) time.Time {
 func (d *differences) fields(agent adapters.Name, who, key string, theirs, fresh any, but ...string) {
 	a, b := reflect.ValueOf(theirs), reflect.ValueOf(fresh)
 	for i := range a.NumField() {
-		name := a.Type().Field(i).Name
-		if one, other := show(a.Field(i)), show(b.Field(i)); one != other && !slices.Contains(but, name) {
-			d.differ(fmt.Sprintf("%s %s (%s)", agent, name, who), fmt.Sprintf("%s: %s %s, fresh %s", key, who, one, other))
+		field := a.Type().Field(i)
+		if slices.Contains(but, field.Name) {
+			continue
+		}
+		if field.Anonymous {
+			d.fields(agent, who, key, a.Field(i).Interface(), b.Field(i).Interface(), but...)
+			continue
+		}
+		if one, other := show(a.Field(i)), show(b.Field(i)); one != other {
+			d.differ(fmt.Sprintf("%s %s (%s)", agent, field.Name, who), fmt.Sprintf("%s: %s %s, fresh %s", key, who, one, other))
 		}
 	}
 }
