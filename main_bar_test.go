@@ -71,7 +71,7 @@ func TestBarInWaybar(t *testing.T) {
 	b.clicks(1, "window")
 	b.clicks(3, "window --queue")
 
-	must.Do(t, b.waybar.Process.Signal(syscall.SIGUSR2)) // it reads its settings again, and begins anew
+	must.Do(t, b.waybar.Process.Signal(syscall.SIGUSR2)) // it reads its settings and starts its commands again
 	b.until("a second command of the bar, alone", func() bool {
 		return strings.Count(b.commands(), "bar --format waybar\n") == 2 && len(b.running()) == 1
 	})

@@ -8,7 +8,7 @@ import (
 )
 
 // State is what a session does at the time of the question, how its last turn ended, and how that is known. In the answer of an adapter, Status and Evidence are
-// set, and each other field is set only with the statuses that its comment names. The fields hold together: what changes Status sets the others anew.
+// set, and each other field is set only with the statuses that its comment names. The fields hold together: what changes Status sets the others again.
 type State struct {
 	Status     Status
 	WaitingFor WaitingFor // with Waiting only

@@ -211,7 +211,7 @@ func (s *session) isHeadless() bool {
 // mayGoOn reports whether a process has or may have a session. One that was opened without a prompt is of no process yet, and goes on in its own folder.
 func (d *discovery) mayGoOn(s *session) bool {
 	return s.owner != nil || s.doubt != "" || slices.ContainsFunc(d.processes, func(p *process) bool {
-		return p.Uses(s.home) && (p.Hosts || p.isIn(filepath.Dir(s.dir))) && (s.changed.IsZero() || p.Precedes(s.changed))
+		return p.Uses(s.home) && (s.changed.IsZero() || p.Precedes(s.changed)) && (p.Hosts || p.isIn(filepath.Dir(s.dir)))
 	})
 }
 
